@@ -1,0 +1,31 @@
+/* Spans of operations through the layers, written as Chrome trace JSON (chrome://tracing, Perfetto). */
+#ifndef SL_BASE_TRACE_H
+#define SL_BASE_TRACE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/base/err.h"
+
+/* One span: `op` worked or waited in `layer` from start_ns to end_ns. Strings are static (not copied). */
+struct sl_span {
+	const char *layer, *name;
+	uint64_t op;
+	int64_t start_ns, end_ns;
+};
+
+struct sl_trace;
+
+/* Keeps at most `limit` spans; later ones are counted, not kept. NULL when out of memory. */
+struct sl_trace *sl_trace_new(uint32_t limit);
+void sl_trace_free(struct sl_trace *trace);
+/* A no-op when trace is NULL: layers call it unconditionally. */
+void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
+		   int64_t end_ns);
+uint32_t sl_trace_count(const struct sl_trace *trace);
+uint64_t sl_trace_dropped(const struct sl_trace *trace);
+const struct sl_span *sl_trace_get(const struct sl_trace *trace, uint32_t index);
+/* Writes one JSON document: one process per `label`, one thread per layer. */
+int sl_trace_write(const struct sl_trace *trace, const char *label, FILE *out, struct sl_err *err);
+
+#endif

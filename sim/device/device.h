@@ -1,0 +1,63 @@
+/*
+ * The disk seam. A disk takes requests at a time and completes them by arming `done` at the time it is
+ * finished. What a disk holds in a volatile cache is lost at a power cut; `flush` makes it stable.
+ */
+#ifndef SL_DEVICE_DEVICE_H
+#define SL_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/loop.h"
+#include "sim/device/spec.h"
+
+enum sl_dev_op {
+	SL_DEV_READ,
+	SL_DEV_WRITE,
+	SL_DEV_FLUSH /* offset and bytes are ignored */
+};
+
+/* Owned by the caller, embedded; must live until `done` fires. */
+struct sl_dev_req {
+	struct sl_timer done;
+	enum sl_dev_op op;
+	bool fua; /* write: stable when done, whatever the cache */
+	int64_t offset_bytes;
+	int64_t bytes;
+	uint64_t tag; /* operation number for the trace */
+};
+
+struct sl_dev_stats {
+	uint64_t reads, writes, flushes;
+	int64_t bytes_read, bytes_written;
+	int64_t busy_ns; /* time with at least one request in service */
+};
+
+struct sl_dev;
+
+struct sl_dev_ops {
+	/* Takes `req`; fires req->done at a time >= now_ns, never from inside submit. */
+	void (*submit)(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req);
+	void (*free)(struct sl_dev *dev);
+};
+
+struct sl_dev {
+	const struct sl_dev_ops *ops;
+	struct sl_loop *loop; /* borrowed */
+	struct sl_dev_stats stats;
+};
+
+/* Builds the model of `spec` (copied) on `loop` (borrowed); `seed` names its random stream with `name`.
+ * Errors: -EINVAL (a figure is missing), -ENOMEM. */
+int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
+	       struct sl_dev **ret, struct sl_err *err);
+
+static inline void sl_dev_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
+{
+	dev->ops->submit(dev, now_ns, req);
+}
+
+/* Accepts NULL. */
+void sl_dev_free(struct sl_dev *dev);
+
+#endif

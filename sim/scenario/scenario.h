@@ -1,0 +1,87 @@
+/* Scenario files: parse (sloglab-scenario(5)), overlay variants, resolve to boxes, with the provenance of each value. */
+#ifndef SL_SCENARIO_SCENARIO_H
+#define SL_SCENARIO_SCENARIO_H
+
+#include <stdbool.h>
+
+#include "sim/base/err.h"
+#include "sim/scenario/box.h"
+
+enum sl_provenance {
+	SL_PROV_DEFAULT, /* nobody said anything: the table's default */
+	SL_PROV_GIVEN,   /* the scenario's own statement about the box */
+	SL_PROV_SPEC,
+	SL_PROV_MEASURED,
+	SL_PROV_FITTED,
+	SL_PROV_ASSUMED
+};
+
+enum sl_role {
+	SL_ROLE_NONE,
+	SL_ROLE_CALIBRATE,
+	SL_ROLE_PREDICT
+};
+
+struct sl_published {
+	double value; /* requests or transactions per second */
+	enum sl_role role;
+};
+
+/* One key with its value as text and where that came from. Strings belong to the scenario. */
+struct sl_param {
+	const char *key; /* as in keys.def, with "params." */
+	const char *text;
+	double value; /* base unit; position of the word for enums */
+	enum sl_unit unit;
+	enum sl_provenance kind;
+	const char *source; /* "" when given or default */
+	const char *where;  /* "file:line:column", "default" or "--set" */
+	double min, max;    /* of fitted values: the range to search */
+	const char *help;
+};
+
+struct sl_scenario;
+
+/*
+ * Loads `path`. data_dir holds "catalogue" and "profiles" (the installed share or the source tree);
+ * devices are also looked for beside the scenario, in "catalogue" there.
+ * Errors: -EINVAL and others, message "file:line:column: key: what is wrong; remedy".
+ * On success *ret is owned by the caller.
+ */
+int sl_scenario_load(const char *path, const char *data_dir, struct sl_scenario **ret, struct sl_err *err);
+void sl_scenario_free(struct sl_scenario *sc);
+
+const char *sl_scenario_name(const struct sl_scenario *sc); /* file name without folder and suffix */
+const char *sl_scenario_title(const struct sl_scenario *sc);
+int sl_scenario_variants(const struct sl_scenario *sc);
+const char *sl_scenario_variant_name(const struct sl_scenario *sc, int variant);
+int sl_scenario_workloads(const struct sl_scenario *sc);
+const struct sl_workload *sl_scenario_workload(const struct sl_scenario *sc, int workload);
+/* Index by name, -1 when there is none. */
+int sl_scenario_find_variant(const struct sl_scenario *sc, const char *name);
+int sl_scenario_find_workload(const struct sl_scenario *sc, const char *name);
+/* NULL where nothing was published. */
+const struct sl_published *sl_scenario_published(const struct sl_scenario *sc, int variant, int workload);
+
+/* Overrides `key` in every variant (after all overlays): command line --set, ablation tests. `value` as in YAML;
+ * pool.log and pool.data.disks take disk lists. `where` names the origin in messages ("--set"). */
+int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where, struct sl_err *err);
+
+/* The same for a number in base units, without parsing: the fit's inner loop. The key must exist. */
+int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value, struct sl_err *err);
+
+/* Fills *ret for `variant`: defaults, host profile, scenario, params, overlays of the chain of `extends`, --set. */
+int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);
+
+/* Parameters as resolved for `variant`, in the order of keys.def. */
+int sl_scenario_params(const struct sl_scenario *sc);
+int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, struct sl_param *ret);
+
+/* Figures of the devices used by any variant, with provenance: key "intel-dc-s3500-80.write_latency". */
+int sl_scenario_figures(const struct sl_scenario *sc);
+int sl_scenario_figure(const struct sl_scenario *sc, int index, struct sl_param *ret);
+
+/* "spec", "measured", ... */
+const char *sl_provenance_name(enum sl_provenance kind);
+
+#endif
