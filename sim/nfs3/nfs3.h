@@ -1,0 +1,67 @@
+/*
+ * NFSv3, MOUNT v3 and PORTMAP v2 over record-marked RPC (RFC 1813, RFC 1833, RFC 5531): bytes in, bytes out,
+ * in virtual or wall time; no sockets. Bytes come from anybody: every decode is bounds-checked and limited.
+ * One sl_nfs3 serves all connections; calls are decoded, done on the tree (names and bytes) and answered when
+ * the store (time) says so. Replies may leave out of order.
+ */
+#ifndef SL_NFS3_NFS3_H
+#define SL_NFS3_NFS3_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "sim/base/hist.h"
+#include "sim/base/loop.h"
+#include "sim/store/store.h"
+#include "sim/store/tree.h"
+
+#define SL_NFS3_MAX_IO (1u << 20)         /* rtmax, wtmax */
+#define SL_NFS3_MAX_RECORD (SL_NFS3_MAX_IO + 4096u)
+
+struct sl_nfs3_config {
+	struct sl_loop *loop;   /* borrowed */
+	struct sl_tree *tree;   /* borrowed */
+	struct sl_store *store; /* borrowed */
+	const char *export_path; /* e.g. "/tank/vm"; copied */
+	uint16_t nfs_port, mount_port; /* what PORTMAP answers; both may be one port */
+	uint64_t write_verifier; /* changes at each start */
+	uint8_t handle_key[16];  /* keyed hash of file handles; persists across restarts */
+	uint32_t max_in_flight;  /* calls per connection before input is left unread; 0 = 256 */
+};
+
+/* Counters by procedure; latency of WRITE and COMMIT as modelled (arrival to completion). */
+struct sl_nfs3_stats {
+	uint64_t calls, writes, reads, commits, garbage, refused;
+	struct sl_hist write_latency, commit_latency;
+};
+
+struct sl_nfs3;
+struct sl_nfs3_conn;
+
+int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struct sl_err *err);
+/* All connections must be freed before. Calls in service are waited for by the caller running the loop, or
+ * abandoned safely. Accepts NULL. */
+void sl_nfs3_free(struct sl_nfs3 *srv);
+const struct sl_nfs3_stats *sl_nfs3_stats(const struct sl_nfs3 *srv);
+
+/* `output` is called (never from inside sl_nfs3_conn_input) when replies are ready to be taken. */
+struct sl_nfs3_conn *sl_nfs3_conn_new(struct sl_nfs3 *srv, void (*output)(void *arg), void *arg);
+/* Calls in service finish without an answer. Accepts NULL. */
+void sl_nfs3_conn_free(struct sl_nfs3_conn *conn);
+
+/*
+ * Takes any number of bytes. `arrival_ns` is when the calls count as arrived (<= loop now: lateness credit).
+ * 0, or -EPROTO when the stream cannot be continued (the caller closes the connection), or -ENOMEM.
+ */
+int sl_nfs3_conn_input(struct sl_nfs3_conn *conn, int64_t arrival_ns, const void *bytes, size_t size);
+
+/* true while the connection has too many calls in service or too much output: leave its socket unread. */
+bool sl_nfs3_conn_busy(const struct sl_nfs3_conn *conn);
+
+/* Replies ready to be sent: *ret points at the returned number of bytes, valid until the next call on conn.
+ * Consume what was sent. */
+size_t sl_nfs3_conn_output(struct sl_nfs3_conn *conn, const uint8_t **ret);
+void sl_nfs3_conn_consume(struct sl_nfs3_conn *conn, size_t size);
+
+#endif

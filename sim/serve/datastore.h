@@ -1,0 +1,50 @@
+/*
+ * A datastore that behaves like a pool you do not own: an NFSv3 + MOUNT + PORTMAP server on the wall clock,
+ * durable files below a folder, timed by a modelled store. One process, one loop.
+ */
+#ifndef SL_SERVE_DATASTORE_H
+#define SL_SERVE_DATASTORE_H
+
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "sim/base/hist.h"
+#include "sim/base/loop.h"
+#include "sim/nfs3/nfs3.h"
+#include "sim/store/store.h"
+
+struct sl_datastore_config {
+	struct sl_loop *loop;    /* wall loop, borrowed */
+	struct sl_store *store;  /* borrowed; timing */
+	const char *dir;         /* durable files live here; created when missing */
+	const char *export_path; /* NULL = "/" */
+	const char *bind;        /* address, NULL = "127.0.0.1" */
+	uint16_t nfs_port;       /* 0 = any free one */
+	uint16_t mount_port;     /* 0 = any free one */
+	uint16_t portmap_port;   /* 0 = no portmapper */
+	int64_t credit_cap_ns;   /* lateness credit per connection; 0 = none */
+};
+
+/* Lateness of replies against the model: what tells whether the timing can be trusted. */
+struct sl_datastore_timing {
+	struct sl_hist lateness;  /* reply sent - modelled completion, ns, timed calls only */
+	struct sl_hist modelled;  /* modelled latency of WRITE and COMMIT, ns */
+	int64_t credit_used_ns;
+};
+
+struct sl_datastore;
+
+/* Opens the files (recovering what a kill left), binds and listens. -EADDRINUSE names the port and the remedy. */
+int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datastore **ret, struct sl_err *err);
+/* Closes connections, syncs and closes the files. Accepts NULL. */
+void sl_datastore_free(struct sl_datastore *ds);
+uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds);
+uint16_t sl_datastore_mount_port(const struct sl_datastore *ds);
+const struct sl_datastore_timing *sl_datastore_timing(const struct sl_datastore *ds);
+const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds);
+
+/* The durable tree of DESIGN section 5: one sparse file per inode, one metadata journal; unstable data in
+ * memory up to `dirty_max_bytes`, then written early. Free through ops->free. */
+int sl_files_open(const char *dir, uint64_t dirty_max_bytes, struct sl_tree **ret, struct sl_err *err);
+
+#endif

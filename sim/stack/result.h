@@ -1,0 +1,108 @@
+/* What a run found: cells of variant x workload, on one engine or side by side. */
+#ifndef SL_STACK_RESULT_H
+#define SL_STACK_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "sim/base/trace.h"
+#include "sim/scenario/scenario.h"
+
+#define SL_RESOURCES_MAX 16
+#define SL_SAMPLES_MAX 64
+
+/* Share of the measured time that a resource was busy (1 = saturated), e.g. "guest vCPUs". */
+struct sl_resource {
+	const char *name; /* static */
+	double utilisation;
+};
+
+/* One run of one workload on one box. Latencies are those of one transaction (oltp), one request (fileio:
+ * request or fsync round trip as the client sees it) or one write (syncwrite). */
+struct sl_measure {
+	double rate; /* transactions, requests or writes per second */
+	uint64_t operations;
+	int64_t elapsed_ns;
+	int64_t p50_ns, p95_ns, p99_ns;
+	uint64_t events;
+	int n_resources;
+	struct sl_resource resources[SL_RESOURCES_MAX];
+};
+
+enum sl_engine {
+	SL_ENGINE_MODEL,
+	SL_ENGINE_MODEL_LAB, /* the model with the substitutions of the real engine beside it */
+	SL_ENGINE_LIVE
+};
+
+struct sl_cell {
+	int variant, workload; /* indices into the scenario */
+	enum sl_engine engine;
+	double value; /* mean of samples */
+	double ci95;  /* half width of the 95 % interval (Student t), 0 with one sample */
+	int n_samples;
+	double samples[SL_SAMPLES_MAX];
+	struct sl_measure measure; /* of the first sample */
+	bool has_published;
+	double published, error_pct; /* (value / published - 1) * 100 */
+	enum sl_role role;
+	char warning[256]; /* "" = none */
+};
+
+#define SL_SUBSTITUTIONS_MAX 16
+
+struct sl_result {
+	const struct sl_scenario *scenario; /* borrowed */
+	uint64_t seed;
+	int n_cells;
+	struct sl_cell *cells; /* owned */
+	int n_substitutions;
+	char substitutions[SL_SUBSTITUTIONS_MAX][160];
+};
+
+struct sl_run_options {
+	const int *variants, *workloads; /* indices to run; NULL = all */
+	int n_variants, n_workloads;
+	int repeat; /* repeat i uses seed + i */
+	uint64_t seed;
+	struct sl_trace *trace; /* of the first sample of the first cell; may be NULL */
+	/* Called after each cell; may be NULL. Return false to stop (Ctrl-C): the result keeps what was measured. */
+	bool (*progress)(void *arg, int done, int total);
+	void *progress_arg;
+};
+
+/* One run in virtual time. Same box, workload and seed: same result, to the bit. */
+int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
+
+/* Runs the model engine over variants x workloads. Release with sl_result_fini. */
+int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *options, struct sl_result *ret,
+		  struct sl_err *err);
+void sl_result_fini(struct sl_result *result);
+
+/* Appends a cell (copied); 0 or -ENOMEM. */
+int sl_result_add(struct sl_result *result, const struct sl_cell *cell);
+const struct sl_cell *sl_result_find(const struct sl_result *result, int variant, int workload, enum sl_engine engine);
+
+/* Root mean square of error_pct over the cells of `role`; *ret_count says over how many. */
+double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine, int *ret_count);
+
+/* Mean and 95 % half width of n samples (Student t, n < 2: 0). */
+void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *ret_ci95);
+
+/*
+ * The gain of the first variant with a log device over the first without, as one sentence for `workload`:
+ * "2 threads: 148 -> 188 TPS, 1.27x; limited by ...". Empty when the scenario has no such pair.
+ */
+void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf, size_t size);
+
+const char *sl_engine_name(enum sl_engine engine); /* "model", "model(lab)", "live" */
+const char *sl_metric_unit(enum sl_workload_kind kind); /* "TPS", "requests/s", "writes/s" */
+
+/* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind its
+ * sockets. Owned by the caller: sl_store_free. */
+int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
+		   struct sl_err *err);
+
+#endif
