@@ -1,0 +1,89 @@
+#include "sim/base/cpu.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+/* Tolerance in ns of virtual time: completions are rounded up to whole ns. */
+#define SL_CPU_EPSILON 0.5
+
+/* Brings the virtual clock to now: it runs at the rate that every present job gets. */
+static void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
+{
+	double elapsed = (double)(now_ns - cpu->last_ns);
+
+	cpu->virtual_now += elapsed * cpu->rate;
+	cpu->busy_ns += elapsed * cpu->rate * (double)cpu->jobs;
+	cpu->last_ns = now_ns;
+}
+
+static void cpu_set_jobs(struct sl_cpu *cpu, int jobs)
+{
+	cpu->jobs = jobs;
+	cpu->rate = jobs > cpu->count ? cpu->count / (double)jobs : 1.0;
+}
+
+/* Arms the timer for the earliest job. A timer that would fire too early is left: it finds nothing and re-arms. */
+static void cpu_arm(struct sl_cpu *cpu)
+{
+	double left = (cpu->first->finish - cpu->virtual_now) / cpu->rate;
+	int64_t due_ns = cpu->last_ns + (left > 0 ? (int64_t)(left + 0.999) : 0);
+
+	if (!cpu->timer.armed || cpu->timer.due_ns > due_ns) {
+		sl_loop_arm(cpu->loop, &cpu->timer, due_ns);
+	}
+}
+
+static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_cpu *cpu = sl_container_of(timer, struct sl_cpu, timer);
+	struct sl_cpu_job *ready = cpu->first, **tail = &ready;
+	int left = cpu->jobs;
+
+	cpu_advance(cpu, now_ns);
+	while (*tail && (*tail)->finish <= cpu->virtual_now + SL_CPU_EPSILON) {
+		tail = &(*tail)->next;
+		left--;
+	}
+	cpu->first = *tail;
+	*tail = NULL;
+	cpu_set_jobs(cpu, left);
+	if (cpu->first) {
+		cpu_arm(cpu);
+	}
+	while (ready) {
+		struct sl_cpu_job *job = ready;
+
+		ready = job->next;
+		sl_timer_fire(&job->done, now_ns);
+	}
+}
+
+void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count)
+{
+	assert(count > 0);
+	*cpu = (struct sl_cpu){.loop = loop, .timer.fire = cpu_timer_fire, .count = count, .rate = 1.0};
+}
+
+void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int64_t work_ns)
+{
+	struct sl_cpu_job **at = &cpu->first;
+
+	assert(work_ns >= 0);
+	cpu_advance(cpu, now_ns);
+	job->finish = cpu->virtual_now + (double)work_ns;
+	while (*at && (*at)->finish <= job->finish) {
+		at = &(*at)->next;
+	}
+	job->next = *at;
+	*at = job;
+	cpu_set_jobs(cpu, cpu->jobs + 1);
+	cpu_arm(cpu);
+}
+
+double sl_cpu_utilisation(const struct sl_cpu *cpu, int64_t now_ns)
+{
+	double elapsed = (double)(now_ns - cpu->last_ns);
+	double busy = cpu->busy_ns + elapsed * cpu->rate * (double)cpu->jobs;
+
+	return now_ns > 0 ? busy / ((double)now_ns * cpu->count) : 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * The OLTP transaction of sysbench 0.4 "complex" (sb_oltp.c; the same list as 1.0's oltp_read_write): which
+ * statements, in which order, on which keys. Pure: the model and the real load generator share it.
+ */
+#ifndef SL_WORKLOAD_OLTP_H
+#define SL_WORKLOAD_OLTP_H
+
+#include <stdint.h>
+
+#include "sim/base/rng.h"
+
+enum sl_oltp_kind {
+	SL_OLTP_BEGIN,
+	SL_OLTP_POINT,        /* SELECT c WHERE id = key */
+	SL_OLTP_RANGE,        /* SELECT c WHERE id BETWEEN key AND key + 99 */
+	SL_OLTP_SUM,          /* SELECT SUM(k) over the same kind of range */
+	SL_OLTP_ORDER,        /* ... ORDER BY c */
+	SL_OLTP_DISTINCT,     /* SELECT DISTINCT c ... ORDER BY c */
+	SL_OLTP_UPDATE_INDEX, /* UPDATE SET k = k + 1 */
+	SL_OLTP_UPDATE,       /* UPDATE SET c */
+	SL_OLTP_DELETE,
+	SL_OLTP_INSERT, /* the id just deleted */
+	SL_OLTP_COMMIT
+};
+
+enum sl_oltp_distribution {
+	SL_OLTP_SPECIAL, /* 75 % in the middle 1 % of the ids, the rest bell-shaped */
+	SL_OLTP_UNIFORM
+};
+
+#define SL_OLTP_POINTS 10
+#define SL_OLTP_RANGE_SIZE 100
+#define SL_OLTP_STATEMENTS 20 /* BEGIN + 14 reads + 4 writes + COMMIT */
+
+struct sl_oltp_statement {
+	enum sl_oltp_kind kind;
+	uint32_t key; /* row id, 1..rows; 0 for BEGIN and COMMIT */
+};
+
+struct sl_oltp_txn {
+	struct sl_oltp_statement statements[SL_OLTP_STATEMENTS];
+};
+
+/* One client's stream of transactions. */
+struct sl_oltp {
+	struct sl_rng rng;
+	uint32_t rows;
+	enum sl_oltp_distribution distribution;
+};
+
+/* Starts client number `client` of `seed`; rows >= 1. */
+void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows, enum sl_oltp_distribution dist);
+
+/* Draws the next transaction. */
+void sl_oltp_next(struct sl_oltp *oltp, struct sl_oltp_txn *ret);
+
+/* Draws one key in 1..rows. `special` (res 75, pct 1, iter 12): one key in four is the mean of 12 uniforms over
+ * the table, the others are uniform in the central 1 %. */
+uint32_t sl_oltp_key(struct sl_oltp *oltp);
+
+#endif
