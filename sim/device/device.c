@@ -1,0 +1,86 @@
+#include "sim/device/device.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sim/device/kinds.h"
+
+static void null_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
+{
+	sl_dev_count(dev, req);
+	sl_loop_arm(dev->loop, &req->done, now_ns);
+}
+
+static void null_free(struct sl_dev *dev)
+{
+	free(dev);
+}
+
+static const struct sl_dev_ops null_ops = {.submit = null_submit, .free = null_free};
+
+static struct sl_dev *null_new(void)
+{
+	struct sl_dev *dev = calloc(1, sizeof(*dev));
+
+	if (dev) {
+		dev->ops = &null_ops;
+	}
+	return dev;
+}
+
+int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
+	       struct sl_dev **ret, struct sl_err *err)
+{
+	struct sl_dev *dev = NULL;
+
+	switch (spec->kind) {
+	case SL_DEV_NULL:
+		dev = null_new();
+		break;
+	case SL_DEV_HDD:
+		if (spec->rpm <= 0 || spec->media_bps <= 0 || spec->capacity_bytes <= 0) {
+			return sl_err_set(err, -EINVAL, "disk %s: rpm, media_rate and capacity must be known", name);
+		}
+		dev = sl_hdd_new(spec, seed, name);
+		break;
+	case SL_DEV_SSD:
+		if (spec->ssd_write_bps <= 0 || spec->read_bps <= 0 || spec->link_bps <= 0) {
+			return sl_err_set(err, -EINVAL, "disk %s: read_rate, write_rate and link_rate must be known",
+					  name);
+		}
+		dev = sl_ssd_new(spec);
+		break;
+	}
+	if (!dev) {
+		return sl_err_set(err, -ENOMEM, "disk %s: out of memory", name);
+	}
+	dev->loop = loop;
+	*ret = dev;
+	return 0;
+}
+
+void sl_dev_free(struct sl_dev *dev)
+{
+	if (dev) {
+		dev->ops->free(dev);
+	}
+}
+
+void sl_dev_count(struct sl_dev *dev, const struct sl_dev_req *req)
+{
+	struct sl_dev_stats *stats = &dev->stats;
+
+	switch (req->op) {
+	case SL_DEV_READ:
+		stats->reads++;
+		stats->bytes_read += req->bytes;
+		break;
+	case SL_DEV_WRITE:
+		stats->writes++;
+		stats->bytes_written += req->bytes;
+		break;
+	case SL_DEV_FLUSH:
+		stats->flushes++;
+		break;
+	}
+}
