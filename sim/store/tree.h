@@ -49,9 +49,11 @@ struct sl_tree;
 
 struct sl_tree_ops {
 	int (*getattr)(struct sl_tree *tree, uint64_t ino, struct sl_attr *ret);
+	/* `ret` may be NULL. A size of a directory: -EISDIR; above INT64_MAX: -EFBIG. */
 	int (*setattr)(struct sl_tree *tree, uint64_t ino, const struct sl_setattr *set, struct sl_attr *ret);
+	/* "." is the directory itself, ".." its parent (the root's is the root). */
 	int (*lookup)(struct sl_tree *tree, uint64_t dir, const char *name, uint64_t *ret_ino);
-	/* type SL_FT_REG or SL_FT_DIR; -EEXIST when the name is taken. */
+	/* type SL_FT_REG or SL_FT_DIR; `set` may be NULL; -EEXIST when the name is taken. */
 	int (*create)(struct sl_tree *tree, uint64_t dir, const char *name, enum sl_ftype type,
 		      const struct sl_setattr *set, uint64_t *ret_ino);
 	int (*remove)(struct sl_tree *tree, uint64_t dir, const char *name, enum sl_ftype type);
@@ -64,6 +66,7 @@ struct sl_tree_ops {
 	int (*commit)(struct sl_tree *tree, uint64_t ino);
 	/* All files: what sl_store.on_synced says. */
 	int (*sync_all)(struct sl_tree *tree);
+	/* Without "." and ".."; cookies are above 0 and keep their meaning while entries come and go. */
 	int (*readdir)(struct sl_tree *tree, uint64_t dir, uint64_t cookie, sl_dirent_fn *fn, void *arg);
 	int (*fsstat)(struct sl_tree *tree, struct sl_fsstat *ret);
 	void (*free)(struct sl_tree *tree);
