@@ -35,6 +35,7 @@ struct sl_store_req {
 	uint64_t file;
 	int64_t offset_bytes;
 	uint64_t tag; /* operation number for the trace */
+	struct sl_store_req *next; /* private to the store that holds the request: queues */
 };
 
 struct sl_store;
