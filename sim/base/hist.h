@@ -1,4 +1,4 @@
-/* Log-linear histogram of non-negative 64-bit values (ns): value error < 1 %, fixed memory, no allocation per add. */
+/* Log-linear histogram of non-negative 64-bit values (ns): value error < 1 %, no allocation per add. */
 #ifndef SL_BASE_HIST_H
 #define SL_BASE_HIST_H
 

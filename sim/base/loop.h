@@ -1,7 +1,8 @@
 /*
  * One event loop, two clocks. Timers are ordered by (due, arming order). The only seam is the waiter:
  * `wait(now, due)` returns the new time; the virtual waiter jumps there, the epoll waiter sleeps and
- * delivers file-descriptor events meanwhile. Loop time is read once per wake-up and cached.
+ * collects file-descriptor events meanwhile. Loop time is read once per wake-up and cached. Each wake-up
+ * serves the timers that were due, then the descriptors, so that neither starves the other.
  */
 #ifndef SL_BASE_LOOP_H
 #define SL_BASE_LOOP_H
@@ -28,7 +29,8 @@ struct sl_timer {
 	bool armed;
 };
 
-#define sl_container_of(ptr, type, member) ((type *)(void *)((char *)(ptr) - __builtin_offsetof(type, member)))
+#define sl_container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr) - __builtin_offsetof(type, member)))
 
 /* Calls the continuation directly, for layers that complete at the present instant. */
 static inline void sl_timer_fire(struct sl_timer *timer, int64_t now_ns)
@@ -55,13 +57,16 @@ void sl_loop_free(struct sl_loop *loop);
 /* Present loop time in ns: cached at the last wake-up. */
 int64_t sl_loop_now(const struct sl_loop *loop);
 
-/* Arms `timer` at due_ns (past times fire next, in arming order). An armed timer is moved. */
+/* Arms `timer` at due_ns (past times count as now, in arming order; SL_NEVER never fires). An armed timer is
+ * moved, which costs a scan like sl_loop_cancel: cheap with tens of timers. When there is no memory the loop
+ * fails at its next wake-up with -ENOMEM. */
 void sl_loop_arm(struct sl_loop *loop, struct sl_timer *timer, int64_t due_ns);
 
 /* Disarms; a no-op when not armed. Costs a scan of the pending timers: not for hot paths. */
 void sl_loop_cancel(struct sl_loop *loop, struct sl_timer *timer);
 
-/* Watches / changes / forgets a descriptor; wall loops only. */
+/* Watches / changes / forgets a descriptor; wall loops only (-ENOTSUP). Forget it before it is closed; after
+ * sl_loop_io_del it does not fire, not even for events of the present wake-up. */
 int sl_loop_io_add(struct sl_loop *loop, struct sl_io *io, struct sl_err *err);
 int sl_loop_io_mod(struct sl_loop *loop, struct sl_io *io, uint32_t events, struct sl_err *err);
 void sl_loop_io_del(struct sl_loop *loop, struct sl_io *io);
@@ -69,10 +74,12 @@ void sl_loop_io_del(struct sl_loop *loop, struct sl_io *io);
 /* Runs until no timer is pending (virtual), or sl_loop_stop() (both). 0 or negative errno. */
 int sl_loop_run(struct sl_loop *loop, struct sl_err *err);
 
-/* Runs the timers due up to and including until_ns, then returns with now == until_ns (virtual loops). */
+/* Runs the timers due up to and including until_ns, or until sl_loop_stop(), then returns: with
+ * now == until_ns in virtual time, now >= until_ns on the wall clock. 0 or negative errno. */
 int sl_loop_run_until(struct sl_loop *loop, int64_t until_ns, struct sl_err *err);
 
-/* Makes sl_loop_run return after the present callback. */
+/* Makes sl_loop_run return after the present callback; what is pending stays so. For callbacks, not for
+ * signal handlers (watch a signalfd instead). */
 void sl_loop_stop(struct sl_loop *loop);
 
 /* Timers fired since creation. */

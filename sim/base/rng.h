@@ -1,4 +1,4 @@
-/* Seeded random streams. Every user has a stream of its own, so that one more draw here moves nothing there. */
+/* Seeded random streams. Every user has its own, so that one more draw here moves nothing there. */
 #ifndef SL_BASE_RNG_H
 #define SL_BASE_RNG_H
 
@@ -8,7 +8,7 @@ struct sl_rng {
 	uint64_t s[4];
 };
 
-/* Starts the stream `name` of seed `seed` (xoshiro256**, seeded by splitmix64 over seed and FNV-1a of name). */
+/* Starts the stream `name` of seed `seed` (xoshiro256**, state from splitmix64 over seed and FNV-1a). */
 void sl_rng_init(struct sl_rng *rng, uint64_t seed, const char *name);
 
 static inline uint64_t sl_rng_u64(struct sl_rng *rng)

@@ -1,4 +1,4 @@
-/* Numbers with units, as users write them: "6GiB", "0.15ms", "100MB/s". A missing or foreign unit is an error. */
+/* Numbers with units, as users write them: "6GiB", "0.15ms". A missing or foreign unit is an error. */
 #ifndef SL_BASE_UNITS_H
 #define SL_BASE_UNITS_H
 
@@ -15,8 +15,8 @@ enum sl_unit {
 	SL_UNIT_IOPS   /* "/s" or "IOPS" -> per second */
 };
 
-/* Parses all of `text`; *ret is in the base unit (ns, bytes, bytes/s, 1/s). "4x", "nan", "inf", "", hexadecimal,
- * "1e999" and trailing text are -EINVAL; the message names the text and what would be right. */
+/* Parses all of `text`; *ret is in the base unit (ns, bytes, bytes/s, 1/s). "4x", "nan", "inf", "",
+ * hexadecimal, "1e999" and trailing text are -EINVAL; the message names the text and what would be right. */
 int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_err *err);
 
 /* Writes the shortest usual form ("150us", "6GiB", "100MB/s") into buf, always terminated. */
