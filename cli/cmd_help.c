@@ -1,0 +1,62 @@
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/suggest.h"
+
+static const struct sl_command commands[] = {
+    {"run", "SCENARIO", "predict, and measure, every variant x workload of a scenario", sl_cmd_run},
+    {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
+    {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
+    {"help", "[COMMAND]", "this text, or the options of a command", sl_cmd_help},
+    {NULL, NULL, NULL, NULL}};
+
+const struct sl_command *sl_commands(void)
+{
+	return commands;
+}
+
+static void help_all(FILE *out)
+{
+	char left[64];
+
+	fputs("sloglab - a virtual lab for all-in-one storage: what does a SLOG bring?\n\n"
+	      "usage: sloglab COMMAND [OPTION]...\n\n",
+	      out);
+	for (const struct sl_command *c = commands; c->name; c++) {
+		snprintf(left, sizeof(left), "%s %s", c->name, c->args);
+		fprintf(out, "  %-18s %s\n", left, c->summary);
+	}
+	fputs("\n  sloglab run b3n-2014                          the published benchmark, predicted\n"
+	      "  sloglab run quick --engine live               the same effect, measured with a real NFS "
+	      "client\n"
+	      "  sloglab run b3n-2014 --html report.html       a page with charts and every parameter\n\n"
+	      "`sloglab COMMAND --help` lists the options; sloglab(1) and sloglab-scenario(5) explain.\n",
+	      out);
+}
+
+/* `help NAME` is `NAME --help`. */
+int sl_cmd_help(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
+{
+	static char help[] = "--help";
+	const char *names[8];
+	const char *near;
+	int n = 0;
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], self->name) == 0) {
+		help_all(stdout);
+		return SL_EXIT_OK;
+	}
+	for (const struct sl_command *c = commands; c->name; c++) {
+		names[n++] = c->name;
+		if (strcmp(c->name, argv[1]) == 0) {
+			char *args[] = {argv[1], help, NULL};
+
+			return c->run(c, 2, args, err);
+		}
+	}
+	near = sl_suggest(argv[1], names, n);
+	sl_err_set(err, -EINVAL, "%.60s: unknown command; %s%s", argv[1],
+		   near ? "did you mean " : "see sloglab --help", near ? near : "");
+	return SL_EXIT_USAGE;
+}

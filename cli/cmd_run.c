@@ -1,0 +1,244 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "cli/out.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/signals.h"
+#include "sim/base/trace.h"
+
+#define TRACE_SPANS 200000
+
+struct run {
+	const char *engine;
+	struct sl_words operands, variant, workload, set;
+	uint64_t repeat, seed, time_s;
+	const char *json, *csv, *html, *trace_file;
+	struct sl_session session;
+	struct sl_chosen variants, workloads;
+	struct sl_trace *trace;
+	struct sl_result result;
+	struct sl_live live;
+	bool is_live;
+};
+
+static int run_parse(struct run *run, const struct sl_command *self, int argc, char **argv,
+		     struct sl_err *err)
+{
+	const struct sl_option options[] = {
+	    {"engine", "model|live", "model: virtual time (default); live: a real NFS client beside it",
+	     SL_OPT_TEXT, &run->engine, 0, 0},
+	    {"variant", "A,B", "only these variants", SL_OPT_WORDS, &run->variant, 0, 0},
+	    {"workload", "A,B", "only these workloads", SL_OPT_WORDS, &run->workload, 0, 0},
+	    {"repeat", "N", "runs of each cell, with seeds SEED, SEED+1, ... (default 1)", SL_OPT_NUMBER,
+	     &run->repeat, 1, SL_SAMPLES_MAX},
+	    {"seed", "N", "first seed (default 1)", SL_OPT_NUMBER, &run->seed, 0, INT64_MAX},
+	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
+	     SL_OPT_WORDS, &run->set, 0, 0},
+	    {"time", "S", "live: seconds of each measurement (default 10)", SL_OPT_NUMBER, &run->time_s, 1,
+	     3600},
+	    {"json", "FILE", "write the result as JSON; - is stdout, the table then goes to stderr",
+	     SL_OPT_TEXT, &run->json, 0, 0},
+	    {"csv", "FILE", "write the cells as CSV", SL_OPT_TEXT, &run->csv, 0, 0},
+	    {"html", "FILE", "write a self-contained page with charts and every parameter", SL_OPT_TEXT,
+	     &run->html, 0, 0},
+	    {"trace", "FILE", "write the operations of the first cell as Chrome trace JSON", SL_OPT_TEXT,
+	     &run->trace_file, 0, 0},
+	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	bool help;
+	int rc;
+
+	run->engine = "model";
+	run->repeat = 1;
+	run->seed = 1;
+	run->time_s = 10;
+	rc = sl_options_parse(options, argc, argv, &run->operands, &help, err);
+	if (rc == 0 && help) {
+		printf("usage: sloglab %s %s [OPTION]...\n%s\n\n", self->name, self->args, self->summary);
+		sl_options_print(options, stdout);
+		return 1;
+	}
+	return rc;
+}
+
+static int run_check(struct run *run, struct sl_err *err)
+{
+	const char *files[] = {run->json, run->csv, run->html, run->trace_file};
+	int on_stdout = 0;
+
+	if (run->operands.n != 1) {
+		return sl_err_set(err, -EINVAL, "run: %s; usage: sloglab run SCENARIO [OPTION]...",
+				  run->operands.n ? "more than one scenario" : "scenario missing");
+	}
+	run->is_live = strcmp(run->engine, "live") == 0;
+	if (!run->is_live && strcmp(run->engine, "model") != 0) {
+		return sl_err_set(err, -EINVAL, "--engine: \"%.40s\" is not an engine; use model or live",
+				  run->engine);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (files[i] && sl_out_check(files[i], err) < 0) {
+			return err->code;
+		}
+		on_stdout += files[i] && sl_out_is_stdout(files[i]);
+	}
+	if (on_stdout > 1) {
+		return sl_err_set(err, -EINVAL,
+				  "only one of --json, --csv, --html and --trace can go to stdout");
+	}
+	return 0;
+}
+
+static int run_prepare(struct run *run, struct sl_err *err)
+{
+	int rc = sl_session_open(&run->session, run->operands.word[0], &run->set, err);
+
+	if (rc == 0) {
+		rc = sl_session_variants(&run->session, &run->variant, &run->variants, err);
+	}
+	if (rc == 0) {
+		rc = sl_session_workloads(&run->session, &run->workload, &run->workloads, err);
+	}
+	/* A box that cannot be resolved is bad input: found before anything runs. */
+	for (int v = 0; rc == 0 && v < sl_scenario_variants(run->session.sc); v++) {
+		struct sl_box box;
+
+		rc = sl_scenario_box(run->session.sc, v, &box, err);
+	}
+	if (rc == 0 && run->trace_file) {
+		run->trace = sl_trace_new(TRACE_SPANS);
+		rc = run->trace ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	return rc;
+}
+
+static int run_engine(struct run *run, struct sl_err *err)
+{
+	struct sl_progress progress;
+	struct sl_run_options options = {.variants = run->variants.index,
+					 .n_variants = run->variants.n,
+					 .workloads = run->workloads.index,
+					 .n_workloads = run->workloads.n,
+					 .repeat = (int)run->repeat,
+					 .seed = run->seed,
+					 .trace = run->trace,
+					 .progress = sl_progress_step,
+					 .progress_arg = &progress};
+	struct sl_live_options live = {.run = &options, .paths = &run->session.paths, .time_s = run->time_s};
+	int rc;
+
+	sl_progress_start(&progress, stderr, "cells");
+	if (run->is_live) {
+		rc = sl_live_run(run->session.sc, &live, &run->live, err);
+	} else {
+		rc = sl_result_run(run->session.sc, &options, &run->result, err);
+	}
+	sl_progress_end(&progress);
+	return rc;
+}
+
+static int trace_render(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct run *run = arg;
+
+	return sl_trace_write(run->trace, sl_scenario_name(run->session.sc), out, err);
+}
+
+static int run_write(struct run *run, struct sl_report *report, struct sl_err *err)
+{
+	int rc = 0;
+
+	if (run->json) {
+		rc = sl_out_write(run->json, sl_report_json, report, err);
+	}
+	if (rc == 0 && run->csv) {
+		rc = sl_out_write(run->csv, sl_report_csv, report, err);
+	}
+	if (rc == 0 && run->html) {
+		rc = sl_out_write(run->html, sl_report_html, report, err);
+	}
+	if (rc == 0 && run->trace_file) {
+		rc = sl_out_write(run->trace_file, trace_render, run, err);
+	}
+	return rc;
+}
+
+static bool run_uses_stdout(const struct run *run)
+{
+	const char *files[] = {run->json, run->csv, run->html, run->trace_file};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (files[i] && sl_out_is_stdout(files[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Runs, prints, writes; files are written only when everything asked for was measured. */
+static int run_do(struct run *run, struct sl_err *err)
+{
+	int rc = run_engine(run, err);
+	bool interrupted = sl_signals_stopped();
+	struct sl_report report = {.result = run->is_live ? &run->live.result : &run->result,
+				   .data_dir = run->session.paths.data,
+				   .timings = run->live.timings,
+				   .n_timings = run->live.n_timings,
+				   .interrupted = interrupted};
+	struct sl_err later = {0};
+
+	if (interrupted) {
+		*err = (struct sl_err){0};
+	} else if (rc < 0) {
+		return SL_EXIT_FAILED;
+	}
+	report.result = report.result->scenario ? report.result : NULL;
+	if (report.result && sl_report_text(&report, run_uses_stdout(run) ? stderr : stdout, &later) < 0) {
+		*err = later;
+		return SL_EXIT_FAILED;
+	}
+	if (interrupted) {
+		sl_err_set(err, -EINTR,
+			   "interrupted: the table holds what was measured so far, no files were written");
+		return SL_EXIT_INTERRUPTED;
+	}
+	if (run_write(run, &report, err) < 0) {
+		return SL_EXIT_FAILED;
+	}
+	if (run->is_live && !run->live.trustworthy) {
+		sl_err_set(err, -ETIME,
+			   "timing not trustworthy: replies were late by more than 20 %% of the modelled "
+			   "latency; run again on a quieter machine");
+		return SL_EXIT_FAILED;
+	}
+	return SL_EXIT_OK;
+}
+
+static void run_fini(struct run *run)
+{
+	sl_result_fini(&run->result);
+	sl_live_fini(&run->live);
+	sl_trace_free(run->trace);
+	free(run->variants.index);
+	free(run->workloads.index);
+	sl_session_close(&run->session);
+}
+
+int sl_cmd_run(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
+{
+	struct run run = {0};
+	int code = SL_EXIT_USAGE;
+	int rc = run_parse(&run, self, argc, argv, err);
+
+	if (rc > 0) {
+		return SL_EXIT_OK;
+	}
+	if (rc == 0 && run_check(&run, err) == 0 && run_prepare(&run, err) == 0) {
+		code = run_do(&run, err);
+	}
+	run_fini(&run);
+	return code;
+}

@@ -1,0 +1,89 @@
+/* sloglab: what a SLOG does to the transactions per second of an all-in-one NAS. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/signals.h"
+#include "cli/suggest.h"
+
+static int usage_error(const char *what, const char *word)
+{
+	const char *names[16];
+	const struct sl_command *c;
+	const char *near;
+	int n = 0;
+
+	for (c = sl_commands(); c->name; c++) {
+		names[n++] = c->name;
+	}
+	near = sl_suggest(word, names, n);
+	if (near) {
+		fprintf(stderr, "sloglab: %.60s: unknown %s; did you mean %s?\n", word, what, near);
+	} else {
+		fprintf(stderr, "sloglab: %.60s: unknown %s; see sloglab --help\n", word, what);
+	}
+	return SL_EXIT_USAGE;
+}
+
+static const struct sl_command *command_find(const char *name)
+{
+	const struct sl_command *c;
+
+	for (c = sl_commands(); c->name; c++) {
+		if (strcmp(c->name, name) == 0) {
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/* What was printed must have arrived: a full disk behind stdout is a failed run. */
+static int output_check(int code)
+{
+	int failed = ferror(stdout);
+
+	if (fflush(stdout) != 0 || failed) {
+		if (code == SL_EXIT_OK) {
+			fprintf(stderr, "sloglab: stdout: cannot write: %s\n", strerror(errno));
+			return SL_EXIT_FAILED;
+		}
+	}
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *word, *command;
+	} options[] = {{"--help", "help"}, {"-h", "help"}, {"--version", "--version"}, {"-V", "--version"}};
+	const char *name = argc > 1 ? argv[1] : "";
+	const struct sl_command *command;
+	struct sl_err err = {0};
+	int code;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (strcmp(name, options[i].word) == 0) {
+			name = options[i].command;
+		}
+	}
+	if (strcmp(name, "--version") == 0) {
+		printf("sloglab %s\n", SL_VERSION);
+		return output_check(SL_EXIT_OK);
+	}
+	if (name[0] == '\0') {
+		fputs("sloglab: command missing; see sloglab --help\n", stderr);
+		return SL_EXIT_USAGE;
+	}
+	command = command_find(name);
+	if (!command) {
+		return usage_error(name[0] == '-' ? "option" : "command", name);
+	}
+	sl_signals_install();
+	code = command->run(command, argc - 1, argv + 1, &err);
+	if (err.msg[0] != '\0') {
+		fflush(stdout);
+		fprintf(stderr, "sloglab: %s\n", err.msg);
+	}
+	return output_check(code);
+}

@@ -1,0 +1,209 @@
+#include "cli/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *where_cut(const struct sl_report *report, const char *where)
+{
+	size_t length = report->data_dir ? strlen(report->data_dir) : 0;
+
+	if (length > 0 && strncmp(where, report->data_dir, length) == 0 && where[length] == '/') {
+		return where + length + 1;
+	}
+	return where;
+}
+
+static struct sl_param_row *list_add(struct sl_param_list *list)
+{
+	if (list->n == list->capacity) {
+		int capacity = list->capacity ? 2 * list->capacity : 128;
+		struct sl_param_row *rows = realloc(list->rows, (size_t)capacity * sizeof(*rows));
+
+		if (!rows) {
+			return NULL;
+		}
+		list->rows = rows;
+		list->capacity = capacity;
+	}
+	memset(&list->rows[list->n], 0, sizeof(list->rows[0]));
+	return &list->rows[list->n++];
+}
+
+/* The row of `index` (they start at `first`) that says the same as `p`. */
+static struct sl_param_row *list_same(struct sl_param_list *list, int first, const struct sl_param *p)
+{
+	for (int i = first; i < list->n; i++) {
+		const struct sl_param *q = &list->rows[i].param;
+
+		if (strcmp(p->text, q->text) == 0 && strcmp(p->where, q->where) == 0 && p->kind == q->kind) {
+			return &list->rows[i];
+		}
+	}
+	return NULL;
+}
+
+static int list_add_param(const struct sl_report *report, struct sl_param_list *list, int index)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	int variants = sl_scenario_variants(sc);
+	int first = list->n;
+
+	for (int v = 0; v < variants; v++) {
+		struct sl_param_row *row;
+		struct sl_param p;
+
+		if (!sl_report_has_variant(report, v) || sl_scenario_param(sc, v, index, &p) < 0) {
+			continue;
+		}
+		row = list_same(list, first, &p);
+		if (!row) {
+			row = list_add(list);
+			if (!row) {
+				return -ENOMEM;
+			}
+			row->param = p;
+			row->where = where_cut(report, p.where);
+			row->variants = calloc((size_t)variants, sizeof(bool));
+			if (!row->variants) {
+				return -ENOMEM;
+			}
+		}
+		row->variants[v] = true;
+		row->n_variants++;
+	}
+	return 0;
+}
+
+int sl_param_list_make(const struct sl_report *report, struct sl_param_list *ret)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	int n = sl_scenario_params(sc);
+
+	memset(ret, 0, sizeof(*ret));
+	for (int i = 0; i < n; i++) {
+		if (list_add_param(report, ret, i) < 0) {
+			sl_param_list_fini(ret);
+			return -ENOMEM;
+		}
+	}
+	n = sl_scenario_figures(sc);
+	for (int i = 0; i < n; i++) {
+		struct sl_param_row *row;
+		struct sl_param p;
+
+		if (sl_scenario_figure(sc, i, &p) < 0) {
+			continue;
+		}
+		row = list_add(ret);
+		if (!row) {
+			sl_param_list_fini(ret);
+			return -ENOMEM;
+		}
+		row->param = p;
+		row->where = where_cut(report, p.where);
+		row->device = true;
+	}
+	return 0;
+}
+
+void sl_param_list_fini(struct sl_param_list *list)
+{
+	for (int i = 0; i < list->n; i++) {
+		free(list->rows[i].variants);
+	}
+	free(list->rows);
+	memset(list, 0, sizeof(*list));
+}
+
+bool sl_report_has_variant(const struct sl_report *report, int variant)
+{
+	for (int i = 0; i < report->result->n_cells; i++) {
+		if (report->result->cells[i].variant == variant) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool sl_report_has_workload(const struct sl_report *report, int workload)
+{
+	for (int i = 0; i < report->result->n_cells; i++) {
+		if (report->result->cells[i].workload == workload) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool sl_report_has_engine(const struct sl_report *report, enum sl_engine engine)
+{
+	for (int i = 0; i < report->result->n_cells; i++) {
+		if (report->result->cells[i].engine == engine) {
+			return true;
+		}
+	}
+	return false;
+}
+
+enum sl_engine sl_report_predictor(const struct sl_report *report)
+{
+	bool lab = sl_report_has_engine(report, SL_ENGINE_MODEL_LAB);
+
+	return lab ? SL_ENGINE_MODEL_LAB : SL_ENGINE_MODEL;
+}
+
+const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload)
+{
+	for (int i = 0; i < report->n_timings; i++) {
+		if (report->timings[i].variant == variant && report->timings[i].workload == workload) {
+			return &report->timings[i];
+		}
+	}
+	return NULL;
+}
+
+double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted)
+{
+	return predicted->value > 0 ? (measured->value / predicted->value - 1) * 100 : 0;
+}
+
+const char *sl_role_name(enum sl_role role)
+{
+	switch (role) {
+	case SL_ROLE_CALIBRATE:
+		return "calibrate";
+	case SL_ROLE_PREDICT:
+		return "predict";
+	case SL_ROLE_NONE:
+		break;
+	}
+	return "";
+}
+
+void sl_report_number(double value, char *buf, size_t size)
+{
+	double magnitude = fabs(value);
+	int decimals = magnitude >= 99.95 || magnitude < 1e-9 ? 0
+		       : magnitude >= 9.995                   ? 1
+		       : magnitude >= 0.9995                  ? 2
+							      : 3;
+
+	snprintf(buf, size, "%.*f", decimals, value);
+}
+
+void sl_report_percent(double value, char *buf, size_t size)
+{
+	snprintf(buf, size, "%+.1f %%", fabs(value) < 0.05 ? 0.0 : value);
+}
+
+void sl_report_time(int64_t ns, char *buf, size_t size)
+{
+	int64_t step = 1;
+
+	while (ns / step >= 1000) {
+		step *= 10;
+	}
+	sl_units_format((double)((ns + step / 2) / step * step), SL_UNIT_TIME, buf, size);
+}

@@ -1,0 +1,100 @@
+/* Reports of a run: terminal, JSON, CSV, HTML. They only render; what was measured is in sl_result. */
+#ifndef SL_CLI_REPORT_H
+#define SL_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/base/err.h"
+#include "sim/store/store.h"
+
+#include "sim/stack/fit.h"
+#include "sim/stack/result.h"
+
+/* How well the wall clock kept the modelled times of one live cell; all in ns. */
+struct sl_timing {
+	int variant, workload;
+	int64_t lateness_p50_ns, lateness_p99_ns; /* reply sent - modelled completion */
+	int64_t modelled_p50_ns, modelled_p99_ns; /* modelled latency of WRITE and COMMIT */
+	int64_t credit_used_ns;
+	int64_t null_rtt_ns; /* median round trip of a NULL call: what the model(lab) adds per call */
+	bool trustworthy;    /* p99 lateness <= 20 % of the modelled median */
+};
+
+struct sl_report {
+	const struct sl_result *result;
+	const char *data_dir; /* cut off the front of file names, so that a report is the same everywhere */
+	const struct sl_timing *timings;
+	int n_timings;
+	bool interrupted;
+};
+
+/* A parameter with the variants it holds for. */
+struct sl_param_row {
+	struct sl_param param;
+	const char *where; /* param.where without the data folder */
+	bool device;       /* a figure of a device of the catalogue */
+	bool *variants;    /* by index; NULL for devices' figures */
+	int n_variants;    /* how many are set */
+};
+
+struct sl_param_list {
+	int n, capacity;
+	struct sl_param_row *rows;
+};
+
+/* Every parameter of the variants that have a cell, in the order of keys.def, equal values merged; then the
+ * devices' figures. 0 or -ENOMEM. Release with sl_param_list_fini. */
+int sl_param_list_make(const struct sl_report *report, struct sl_param_list *ret);
+void sl_param_list_fini(struct sl_param_list *list);
+
+/* Has variant / workload / engine any cell? */
+bool sl_report_has_variant(const struct sl_report *report, int variant);
+bool sl_report_has_workload(const struct sl_report *report, int workload);
+bool sl_report_has_engine(const struct sl_report *report, enum sl_engine engine);
+/* The engine whose prediction is shown: the model, or the model with substitutions beside a real engine. */
+enum sl_engine sl_report_predictor(const struct sl_report *report);
+const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload);
+/* Anything that was measured for real: its distance from `predicted`, in %. */
+double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted);
+const char *sl_role_name(enum sl_role role);
+
+/* "148", "27.4", "0.151": at least three digits. */
+void sl_report_number(double value, char *buf, size_t size);
+/* "+1.2 %" */
+void sl_report_percent(double value, char *buf, size_t size);
+
+/* "1.53ms": three digits of a time in ns. */
+void sl_report_time(int64_t ns, char *buf, size_t size);
+
+/* The table and what belongs below it. */
+int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err);
+
+/* These take a struct sl_report * as arg: for sl_out_write. */
+int sl_report_json(void *report, FILE *out, struct sl_err *err);
+int sl_report_csv(void *report, FILE *out, struct sl_err *err);
+int sl_report_html(void *report, FILE *out, struct sl_err *err);
+
+/* One chart of a workload as an inline SVG element. */
+void sl_report_svg(const struct sl_report *report, int workload, FILE *out);
+
+/* Text with & < > " ' and control characters made harmless, for HTML and SVG. */
+void sl_html_text(const char *text, FILE *out);
+
+/* The page below its table of figures. 0 or -ENOMEM. */
+int sl_html_details(const struct sl_report *report, FILE *out);
+
+/* What a fit found. */
+int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct sl_err *err);
+
+struct sl_fit_report {
+	const struct sl_fit *fit;
+	const struct sl_report *report;
+	int hold_out; /* workload index, -1 = none */
+};
+
+/* arg is a struct sl_fit_report *. */
+int sl_report_fit_json(void *fit_report, FILE *out, struct sl_err *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* The cells as CSV. */
+#include "cli/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/csv.h"
+
+/* A name that begins like a formula would be one in a spreadsheet: it gets a quote in front. */
+static void csv_name(struct sl_csv *csv, const char *text)
+{
+	char safe[260];
+
+	if (text[0] != '\0' && strchr("=+-@\t\r", text[0])) {
+		snprintf(safe, sizeof(safe), "'%s", text);
+		sl_csv_text(csv, safe);
+	} else {
+		sl_csv_text(csv, text);
+	}
+}
+
+static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const struct sl_cell *cell)
+{
+	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
+
+	csv_name(csv, sl_scenario_variant_name(sc, cell->variant));
+	csv_name(csv, workload->name);
+	sl_csv_text(csv, sl_engine_name(cell->engine));
+	sl_csv_text(csv, sl_metric_unit(workload->kind));
+	sl_csv_figure(csv, cell->value);
+	sl_csv_figure(csv, cell->n_samples > 1 ? cell->ci95 : (double)NAN);
+	sl_csv_int(csv, cell->n_samples);
+	sl_csv_figure(csv, cell->has_published ? cell->published : (double)NAN);
+	sl_csv_figure(csv, cell->has_published ? cell->error_pct : (double)NAN);
+	sl_csv_text(csv, sl_role_name(cell->role));
+	sl_csv_int(csv, cell->measure.p50_ns);
+	sl_csv_int(csv, cell->measure.p95_ns);
+	sl_csv_int(csv, cell->measure.p99_ns);
+	csv_name(csv, cell->warning);
+	sl_csv_end_row(csv);
+}
+
+int sl_report_csv(void *arg, FILE *out, struct sl_err *err)
+{
+	static const char *const headings[] = {"variant", "workload", "engine",    "unit",      "value",
+					       "ci95",    "samples",  "published", "error_pct", "role",
+					       "p50_ns",  "p95_ns",   "p99_ns",    "warning"};
+	const struct sl_report *report = arg;
+	struct sl_csv csv;
+
+	sl_csv_init(&csv, out);
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
+		sl_csv_text(&csv, headings[i]);
+	}
+	sl_csv_end_row(&csv);
+	for (int i = 0; i < report->result->n_cells; i++) {
+		csv_cell(&csv, report->result->scenario, &report->result->cells[i]);
+	}
+	return sl_csv_finish(&csv, err);
+}

@@ -1,0 +1,133 @@
+#include "cli/report.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/table.h"
+
+static int fit_params(const struct sl_fit *fit, FILE *out)
+{
+	static const char *const headings[] = {"<parameter", "start", "fitted", "bounds",
+					       "range (1.1 x RMS)"};
+	struct sl_table *table = sl_table_new(headings, 5);
+	char a[32], b[32];
+
+	if (!table) {
+		return -ENOMEM;
+	}
+	for (int i = 0; i < fit->n_params; i++) {
+		const struct sl_fit_param *p = &fit->params[i];
+
+		if (!sl_table_row(table)) {
+			sl_table_free(table);
+			return -ENOMEM;
+		}
+		sl_table_put(table, SL_TINT_NONE, "%s", p->key);
+		sl_units_format(p->start, p->unit, a, sizeof(a));
+		sl_table_put(table, SL_TINT_DIM, "%s", a);
+		sl_units_format(p->value, p->unit, a, sizeof(a));
+		sl_table_put(table, SL_TINT_BOLD, "%s", a);
+		sl_units_format(p->min, p->unit, a, sizeof(a));
+		sl_units_format(p->max, p->unit, b, sizeof(b));
+		sl_table_put(table, SL_TINT_DIM, "%s .. %s", a, b);
+		sl_units_format(p->low, p->unit, a, sizeof(a));
+		sl_units_format(p->high, p->unit, b, sizeof(b));
+		sl_table_put(table, SL_TINT_NONE, "%s .. %s", a, b);
+	}
+	sl_table_print(table, out);
+	sl_table_free(table);
+	return 0;
+}
+
+/* Why a cell was not seen, or that it was. */
+static const char *cell_seen(const struct sl_cell *cell, int hold_out)
+{
+	if (cell->role != SL_ROLE_CALIBRATE) {
+		return "not seen";
+	}
+	return cell->workload == hold_out ? "held out" : "fitted";
+}
+
+static int fit_cells(const struct sl_fit *fit, int hold_out, FILE *out)
+{
+	static const char *const headings[] = {"<workload", "<variant", "model",
+					       "published", "error",    "<seen by the fit"};
+	const struct sl_result *result = &fit->result;
+	struct sl_table *table = sl_table_new(headings, 6);
+	char text[32];
+
+	if (!table) {
+		return -ENOMEM;
+	}
+	for (int i = 0; i < result->n_cells; i++) {
+		const struct sl_cell *cell = &result->cells[i];
+
+		if (!cell->has_published) {
+			continue;
+		}
+		if (!sl_table_row(table)) {
+			sl_table_free(table);
+			return -ENOMEM;
+		}
+		sl_table_put(table, SL_TINT_NONE, "%s",
+			     sl_scenario_workload(result->scenario, cell->workload)->name);
+		sl_table_put(table, SL_TINT_NONE, "%s",
+			     sl_scenario_variant_name(result->scenario, cell->variant));
+		sl_report_number(cell->value, text, sizeof(text));
+		sl_table_put(table, SL_TINT_BOLD, "%s", text);
+		sl_report_number(cell->published, text, sizeof(text));
+		sl_table_put(table, SL_TINT_NONE, "%s", text);
+		sl_report_percent(cell->error_pct, text, sizeof(text));
+		sl_table_put(table, SL_TINT_NONE, "%s", text);
+		sl_table_put(table, SL_TINT_DIM, "%s", cell_seen(cell, hold_out));
+	}
+	sl_table_print(table, out);
+	sl_table_free(table);
+	return 0;
+}
+
+/* Lines for the section `params:` of the scenario. */
+static void fit_yaml(const struct sl_fit *fit, FILE *out)
+{
+	fputs("\nfor the section params: of the scenario\n", out);
+	for (int i = 0; i < fit->n_params; i++) {
+		const struct sl_fit_param *p = &fit->params[i];
+		const char *key = strncmp(p->key, "params.", 7) == 0 ? p->key + 7 : p->key;
+		char value[32], min[32], max[32];
+
+		sl_units_format(p->value, p->unit, value, sizeof(value));
+		sl_units_format(p->min, p->unit, min, sizeof(min));
+		sl_units_format(p->max, p->unit, max, sizeof(max));
+		fprintf(out,
+			"  %s: {value: %s, kind: fitted, min: %s, max: %s, source: \"sloglab fit, RMS %.2f "
+			"%% over %d cells\"}\n",
+			key, value, min, max, fit->rms_pct, fit->n_cells);
+	}
+}
+
+int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct sl_err *err)
+{
+	const struct sl_scenario *sc = fit->result.scenario;
+	int n_predict = 0;
+	double predict = sl_result_rms(&fit->result, SL_ROLE_PREDICT, SL_ENGINE_MODEL, &n_predict);
+
+	fprintf(out, "%d cells seen, %d free parameters, %d degrees of freedom, %d evaluations\n",
+		fit->n_cells, fit->n_params, fit->degrees_of_freedom, fit->evaluations);
+	if (hold_out >= 0) {
+		fprintf(out, "held out: %s\n", sl_scenario_workload(sc, hold_out)->name);
+	}
+	fputc('\n', out);
+	if (fit_params(fit, out) < 0) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	fprintf(out, "\nRMS error over the cells seen: %.2f %%", fit->rms_pct);
+	if (n_predict > 0) {
+		fprintf(out, "; predict cells %.2f %% over %d", predict, n_predict);
+	}
+	fputs("\n\n", out);
+	if (fit_cells(fit, hold_out, out) < 0) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	fit_yaml(fit, out);
+	return 0;
+}

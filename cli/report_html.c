@@ -1,0 +1,296 @@
+/* One page that needs nothing else: no script, no font, no image, no request; see the policy in its head. */
+#include "cli/report.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const char page_style[] =
+    ":root{color-scheme:light dark;--bg:#fff;--fg:#17202b;--mute:#566273;--card:#f4f6f9;--line:#dbe1e8;"
+    "--pub:#98a5b4;--pred:#2563c9;--meas:#d9770a;--good:#15803d;--warn:#a15c00;--bad:#b91c1c}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#10141a;--fg:#e7ebf1;--mute:#9aa6b5;--card:#1a2029;--line:#"
+    "2d3642;"
+    "--pub:#6c7a8d;--pred:#6aa5ff;--meas:#f3a33c;--good:#4ade80;--warn:#fbbf24;--bad:#f87171}}\n"
+    "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--fg);"
+    "font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Liberation Sans\",sans-serif}\n"
+    "main{max-width:68rem;margin:0 auto;padding:1.5rem 1.1rem "
+    "3rem}h1{font-size:1.7rem;line-height:1.25;margin:.2rem 0}\n"
+    "h2{font-size:1.2rem;margin:2.4rem 0 .7rem}h3{font-size:1rem;margin:0 0 .6rem}p{margin:.5rem 0}\n"
+    ".mute{color:var(--mute)}.small{font-size:.85rem}code{font:.92em ui-monospace,\"DejaVu Sans "
+    "Mono\",monospace}\n"
+    ".grid{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr))}\n"
+    ".charts{grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr))}\n"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.9rem "
+    "1rem;margin:0}\n"
+    ".gain b{display:block;font-size:2rem;line-height:1.1;color:var(--pred)}.gain.measured "
+    "b{color:var(--meas)}\n"
+    ".legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.2rem 0 .9rem;padding:0;list-style:none}\n"
+    ".legend "
+    "i{display:inline-block;width:.85rem;height:.85rem;border-radius:.15rem;margin-right:.4rem;vertical-"
+    "align:-.08rem}\n"
+    ".published{fill:var(--pub);background:var(--pub)}.predicted{fill:var(--pred);background:var(--pred)}"
+    ".measured{fill:var(--meas)}i.measured{background:var(--meas)}\n"
+    "svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font-size:13px;fill:var(--fg);"
+    "font-variant-numeric:tabular-nums}svg .name{font-weight:600}svg .err{fill:var(--mute)}"
+    ".ci{stroke:var(--fg);fill:none;stroke-width:1.2}\n"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}\n"
+    "th,td{padding:.32rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap;"
+    "font-variant-numeric:tabular-nums}th{color:var(--mute);font-weight:600}\n"
+    "td.l,th.l{text-align:left}td.w{white-space:normal;min-width:11rem;overflow-wrap:anywhere}"
+    "tr.group>*{border-top:2px solid var(--line)}\n"
+    "td:first-child,th:first-child{padding-left:0}.good{color:var(--good)}.warn{color:var(--warn)}.bad{color:"
+    "var(--bad)}\n"
+    "td.bar{background:linear-gradient(90deg,var(--line) var(--u),transparent var(--u)) 0 100%/100% .28rem "
+    "no-repeat}\n"
+    ".tag{border:1px solid var(--line);border-radius:.8rem;padding:0 .5rem;font-size:.82rem}"
+    ".tag.fitted{color:var(--pred)}.tag.assumed{color:var(--warn)}\n"
+    "ul.notes{margin:.3rem 0;padding-left:1.2rem}\n"
+    "@media print{body{font-size:10pt}main{max-width:none;padding:0}.card,svg,tr{break-inside:avoid}"
+    "h2,h3{break-after:avoid}table{font-size:8pt}td,th{white-space:normal}.scroll{overflow:visible}"
+    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+
+static const char *error_class(double pct)
+{
+	double size = fabs(pct);
+
+	return size <= 6 ? "good" : size <= 12 ? "warn" : "bad";
+}
+
+/* The first word like "1.27x" in `text`: what a reader wants in large type. False when there is none. */
+static bool gain_ratio(const char *text, char *buf, size_t size)
+{
+	for (const char *p = text; *p; p++) {
+		size_t n = strspn(p, "0123456789.");
+
+		if (n > 0 && n < size && p[n] == 'x' && !isalnum((unsigned char)p[n + 1])) {
+			snprintf(buf, size, "%.*s", (int)n, p);
+			return true;
+		}
+		p += n > 0 ? n - 1 : 0;
+	}
+	return false;
+}
+
+/* Escaped, with "->" as an arrow. */
+static void gain_text(const char *text, FILE *out)
+{
+	const char *arrow;
+	char part[512];
+
+	while ((arrow = strstr(text, "->")) != NULL) {
+		snprintf(part, sizeof(part), "%.*s", (int)(arrow - text), text);
+		sl_html_text(part, out);
+		fputs("\xe2\x86\x92", out);
+		text = arrow + 2;
+	}
+	sl_html_text(text, out);
+}
+
+static void page_gains(const struct sl_report *report, enum sl_engine engine, const char *class, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
+		char gain[512] = "", ratio[24];
+
+		if (sl_report_has_workload(report, w)) {
+			sl_result_gain(report->result, w, engine, gain, sizeof(gain));
+		}
+		if (gain[0] == '\0') {
+			continue;
+		}
+		fprintf(out, "<div class=\"card gain %s\"><h3>", class);
+		sl_html_text(sl_scenario_workload(sc, w)->name, out);
+		fprintf(out, " <span class=\"mute small\">%s</span></h3>", class);
+		if (gain_ratio(gain, ratio, sizeof(ratio))) {
+			fprintf(out, "<b>%s\xc3\x97</b>", ratio);
+		}
+		fputs("<p>", out);
+		gain_text(gain, out);
+		fputs("</p></div>\n", out);
+	}
+}
+
+static void page_head(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	bool live = sl_report_has_engine(report, SL_ENGINE_LIVE);
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+	      "'unsafe-inline'\"/>\n"
+	      "<title>",
+	      out);
+	sl_html_text(sl_scenario_title(sc), out);
+	fprintf(out,
+		" - sloglab</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<p class=\"mute "
+		"small\">sloglab %s, scenario <code>",
+		page_style, SL_VERSION);
+	sl_html_text(sl_scenario_name(sc), out);
+	fprintf(out, "</code>, seed %llu</p>\n<h1>", (unsigned long long)report->result->seed);
+	sl_html_text(sl_scenario_title(sc), out);
+	fputs("</h1>\n<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
+	page_gains(report, sl_report_predictor(report), "predicted", out);
+	page_gains(report, SL_ENGINE_LIVE, "measured", out);
+	fputs("</div>\n", out);
+	if (live) {
+		fputs("<p class=\"mute\">Measured: a real NFS client against a server whose pool is "
+		      "modelled. Predicted: the "
+		      "model with the substitutions listed below.</p>\n",
+		      out);
+	}
+}
+
+static void page_charts(const struct sl_report *report, bool published, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	fputs("<h2>Each workload</h2>\n<ul class=\"legend small\">", out);
+	if (published) {
+		fputs("<li><i class=\"published\"></i>published</li>", out);
+	}
+	fputs("<li><i class=\"predicted\"></i>predicted, with its distance from what was published</li>",
+	      out);
+	if (sl_report_has_engine(report, SL_ENGINE_LIVE)) {
+		fputs(
+		    "<li><i class=\"measured\"></i>measured here, with its distance from the prediction</li>",
+		    out);
+	}
+	fputs("</ul>\n<div class=\"grid charts\">\n", out);
+	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
+		if (!sl_report_has_workload(report, w)) {
+			continue;
+		}
+		fputs("<figure class=\"card\"><h3>", out);
+		sl_html_text(sl_scenario_workload(sc, w)->name, out);
+		fprintf(out, " <span class=\"mute small\">%s</span></h3>\n",
+			sl_metric_unit(sl_scenario_workload(sc, w)->kind));
+		sl_report_svg(report, w, out);
+		fputs("</figure>\n", out);
+	}
+	fputs("</div>\n", out);
+}
+
+static void td_percent(double pct, FILE *out)
+{
+	char text[32];
+
+	sl_report_percent(pct, text, sizeof(text));
+	fprintf(out, "<td class=\"%s\">%s</td>", error_class(pct), text);
+}
+
+static void td_value(double value, FILE *out)
+{
+	char text[32];
+
+	sl_report_number(value, text, sizeof(text));
+	fprintf(out, "<td>%s</td>", text);
+}
+
+static void td_time(int64_t ns, FILE *out)
+{
+	char text[32];
+
+	sl_report_time(ns, text, sizeof(text));
+	fprintf(out, "<td>%s</td>", text);
+}
+
+static void td_text(const char *text, FILE *out)
+{
+	fputs("<td class=\"l\">", out);
+	sl_html_text(text, out);
+	fputs("</td>", out);
+}
+
+static void page_cell(const struct sl_report *report, const struct sl_cell *cell, bool published, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	td_text(sl_scenario_workload(sc, cell->workload)->name, out);
+	td_text(sl_scenario_variant_name(sc, cell->variant), out);
+	td_text(sl_engine_name(cell->engine), out);
+	td_value(cell->value, out);
+	if (cell->n_samples > 1) {
+		char text[32];
+
+		sl_report_number(cell->ci95, text, sizeof(text));
+		fprintf(out, "<td>\xc2\xb1%s</td>", text);
+	} else {
+		fputs("<td class=\"mute\">-</td>", out);
+	}
+	td_text(sl_metric_unit(sl_scenario_workload(sc, cell->workload)->kind), out);
+	if (published && cell->has_published) {
+		td_value(cell->published, out);
+		td_percent(cell->error_pct, out);
+		td_text(sl_role_name(cell->role), out);
+	} else if (published) {
+		fputs("<td>-</td><td>-</td><td class=\"l\">-</td>", out);
+	}
+	td_time(cell->measure.p50_ns, out);
+	td_time(cell->measure.p99_ns, out);
+}
+
+static void page_rms(const struct sl_report *report, FILE *out)
+{
+	static const enum sl_role roles[] = {SL_ROLE_CALIBRATE, SL_ROLE_PREDICT};
+	static const char *const what[] = {"cells the parameters were fitted on",
+					   "cells that were only predicted"};
+
+	for (int i = 0; i < 2; i++) {
+		int n = 0;
+		double rms = sl_result_rms(report->result, roles[i], sl_report_predictor(report), &n);
+
+		if (n > 0) {
+			fprintf(out, "<p>Error of the %s: <strong>%.2f %%</strong> RMS over %d.</p>\n",
+				what[i], rms, n);
+		}
+	}
+}
+
+static void page_cells(const struct sl_report *report, bool published, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	fputs("<h2>All figures</h2>\n", out);
+	page_rms(report, out);
+	fputs("<div class=\"scroll\"><table>\n<thead><tr><th class=\"l\">workload</th><th "
+	      "class=\"l\">variant</th>"
+	      "<th class=\"l\">engine</th><th>value</th><th>95 %</th><th class=\"l\">unit</th>",
+	      out);
+	fputs(published ? "<th>published</th><th>error</th><th class=\"l\">role</th>" : "", out);
+	fputs("<th>p50</th><th>p99</th></tr></thead>\n<tbody>\n", out);
+	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
+		bool first = true;
+
+		for (int i = 0; i < report->result->n_cells; i++) {
+			const struct sl_cell *cell = &report->result->cells[i];
+
+			if (cell->workload == w) {
+				fputs(first ? "<tr class=\"group\">" : "<tr>", out);
+				page_cell(report, cell, published, out);
+				fputs("</tr>\n", out);
+				first = false;
+			}
+		}
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+int sl_report_html(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct sl_report *report = arg;
+	bool published = false;
+	int rc;
+
+	for (int i = 0; i < report->result->n_cells; i++) {
+		published |= report->result->cells[i].has_published;
+	}
+	page_head(report, out);
+	page_charts(report, published, out);
+	page_cells(report, published, out);
+	rc = sl_html_details(report, out);
+	fputs("</main>\n</body>\n</html>\n", out);
+	return rc < 0 ? sl_err_set(err, rc, "HTML: out of memory") : 0;
+}
