@@ -131,6 +131,11 @@ static void epoll_io_del(struct sl_waiter *base, struct sl_io *io)
 	}
 }
 
+static int64_t epoll_clock(const struct sl_waiter *base)
+{
+	return clock_ns() - ((const struct epoll_waiter *)base)->origin_ns;
+}
+
 static void epoll_close(struct sl_waiter *base)
 {
 	struct epoll_waiter *self = epoll_self(base);
@@ -153,6 +158,7 @@ struct sl_waiter *sl_waiter_epoll(struct sl_err *err)
 					.io_add = epoll_io_add,
 					.io_mod = epoll_io_mod,
 					.io_del = epoll_io_del,
+					.clock = epoll_clock,
 					.close = epoll_close};
 	self->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (self->fd < 0) {

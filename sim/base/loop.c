@@ -101,13 +101,13 @@ static void heap_place(struct entry *heap, size_t count, size_t hole, struct ent
 
 static size_t loop_find(const struct sl_loop *loop, const struct sl_timer *timer)
 {
-	for (size_t i = loop->vacant ? 1 : 0; i < loop->count; i++) {
-		if (loop->heap[i].timer == timer) {
-			return i;
-		}
+	size_t i = loop->vacant ? 1 : 0;
+
+	while (i < loop->count && loop->heap[i].timer != timer) {
+		i++;
 	}
-	assert(!"an armed timer is not in this loop");
-	abort();
+	assert(i < loop->count); /* armed, so it must be in this loop */
+	return i;
 }
 
 static bool loop_grow(struct sl_loop *loop)
@@ -305,6 +305,17 @@ int sl_loop_run(struct sl_loop *loop, struct sl_err *err)
 void sl_loop_stop(struct sl_loop *loop)
 {
 	loop->stop = true;
+}
+
+int64_t sl_loop_next_due(const struct sl_loop *loop)
+{
+	assert(!loop->vacant);
+	return loop->count > 0 ? loop->heap[0].due_ns : SL_NEVER;
+}
+
+int64_t sl_loop_clock(const struct sl_loop *loop)
+{
+	return loop->waiter->clock != NULL ? loop->waiter->clock(loop->waiter) : loop->now_ns;
 }
 
 uint64_t sl_loop_events(const struct sl_loop *loop)

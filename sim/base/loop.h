@@ -82,6 +82,14 @@ int sl_loop_run_until(struct sl_loop *loop, int64_t until_ns, struct sl_err *err
  * signal handlers (watch a signalfd instead). */
 void sl_loop_stop(struct sl_loop *loop);
 
+/* Due time of the earliest pending timer, SL_NEVER when there is none: what drives one loop by another. Not
+ * from inside a callback of this loop. */
+int64_t sl_loop_next_due(const struct sl_loop *loop);
+
+/* Loop time read afresh from the clock, for measuring inside a callback; virtual loops: their present time.
+ */
+int64_t sl_loop_clock(const struct sl_loop *loop);
+
 /* Timers fired since creation. */
 uint64_t sl_loop_events(const struct sl_loop *loop);
 

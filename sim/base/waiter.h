@@ -20,6 +20,8 @@ struct sl_waiter {
 	int (*io_add)(struct sl_waiter *self, struct sl_io *io, struct sl_err *err);
 	int (*io_mod)(struct sl_waiter *self, struct sl_io *io, uint32_t events, struct sl_err *err);
 	void (*io_del)(struct sl_waiter *self, struct sl_io *io);
+	/* The time now, on the scale of wait(); NULL when it stands still between waits. */
+	int64_t (*clock)(const struct sl_waiter *self);
 	void (*close)(struct sl_waiter *self);
 };
 
