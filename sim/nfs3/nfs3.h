@@ -16,21 +16,23 @@
 #include "sim/store/store.h"
 #include "sim/store/tree.h"
 
-#define SL_NFS3_MAX_IO (1u << 20)         /* rtmax, wtmax */
+#define SL_NFS3_MAX_IO (1u << 20) /* rtmax, wtmax */
 #define SL_NFS3_MAX_RECORD (SL_NFS3_MAX_IO + 4096u)
 
 struct sl_nfs3_config {
-	struct sl_loop *loop;   /* borrowed */
-	struct sl_tree *tree;   /* borrowed */
-	struct sl_store *store; /* borrowed */
-	const char *export_path; /* e.g. "/tank/vm"; copied */
+	struct sl_loop *loop;          /* borrowed */
+	struct sl_tree *tree;          /* borrowed */
+	struct sl_store *store;        /* borrowed */
+	const char *export_path;       /* e.g. "/tank/vm"; copied */
 	uint16_t nfs_port, mount_port; /* what PORTMAP answers; both may be one port */
-	uint64_t write_verifier; /* changes at each start */
-	uint8_t handle_key[16];  /* keyed hash of file handles; persists across restarts */
-	uint32_t max_in_flight;  /* calls per connection before input is left unread; 0 = 256 */
+	uint64_t write_verifier;       /* changes at each start */
+	uint8_t handle_key[16];        /* keyed hash of file handles; persists across restarts */
+	uint32_t max_in_flight;        /* calls per connection before input is left unread; 0 = 256 */
 };
 
-/* Counters by procedure; latency of WRITE and COMMIT as modelled (arrival to completion). */
+/* writes, reads and commits count successes; garbage counts records or arguments that make no sense, refused
+ * the calls of unknown programs, versions, procedures or credentials. Latency in ns as modelled (arrival to
+ * completion). */
 struct sl_nfs3_stats {
 	uint64_t calls, writes, reads, commits, garbage, refused;
 	struct sl_hist write_latency, commit_latency;
@@ -39,13 +41,17 @@ struct sl_nfs3_stats {
 struct sl_nfs3;
 struct sl_nfs3_conn;
 
+/* -EINVAL (export path not absolute, or too long) or -ENOMEM. */
 int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struct sl_err *err);
-/* All connections must be freed before. Calls in service are waited for by the caller running the loop, or
- * abandoned safely. Accepts NULL. */
+/* All connections must be freed before. Calls still in service keep the server's memory until the store has
+ * fired them; run the loop until sl_nfs3_in_service() is 0 first, or go on running it. Accepts NULL. */
 void sl_nfs3_free(struct sl_nfs3 *srv);
+/* Calls the store has not completed yet, those of freed connections included. */
+uint32_t sl_nfs3_in_service(const struct sl_nfs3 *srv);
 const struct sl_nfs3_stats *sl_nfs3_stats(const struct sl_nfs3 *srv);
 
-/* `output` is called (never from inside sl_nfs3_conn_input) when replies are ready to be taken. */
+/* `output` is called by the loop (never from inside a function of this header) when replies are ready to be
+ * taken, once per instant; it may free the connection. NULL when out of memory. */
 struct sl_nfs3_conn *sl_nfs3_conn_new(struct sl_nfs3 *srv, void (*output)(void *arg), void *arg);
 /* Calls in service finish without an answer. Accepts NULL. */
 void sl_nfs3_conn_free(struct sl_nfs3_conn *conn);
@@ -56,7 +62,12 @@ void sl_nfs3_conn_free(struct sl_nfs3_conn *conn);
  */
 int sl_nfs3_conn_input(struct sl_nfs3_conn *conn, int64_t arrival_ns, const void *bytes, size_t size);
 
-/* true while the connection has too many calls in service or too much output: leave its socket unread. */
+/* What sl_nfs3_conn_input would return: not 0 when a call in service or left-over input ended the stream.
+ * `output` is called then too. */
+int sl_nfs3_conn_error(const struct sl_nfs3_conn *conn);
+
+/* true while the connection has too many calls in service or too much output: leave its socket unread.
+ * Input given nevertheless is kept (up to 16 MiB) and decoded later. */
 bool sl_nfs3_conn_busy(const struct sl_nfs3_conn *conn);
 
 /* Replies ready to be sent: *ret points at the returned number of bytes, valid until the next call on conn.

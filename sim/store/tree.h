@@ -42,7 +42,7 @@ struct sl_fsstat {
 	uint64_t total_bytes, free_bytes, total_files, free_files;
 };
 
-/* Called per directory entry; returns false to stop. `cookie` resumes after this entry. */
+/* Called per directory entry; returns false to stop. `cookie` resumes after this entry. May call getattr. */
 typedef bool sl_dirent_fn(void *arg, const char *name, uint64_t ino, uint64_t cookie);
 
 struct sl_tree;

@@ -1,0 +1,201 @@
+#include "sim/nfs3/attr.h"
+
+#include <errno.h>
+
+#include "sim/nfs3/handle.h"
+
+#define HANDLE_MAX 64u /* NFS3_FHSIZE */
+#define NS_PER_S 1000000000
+#define FSID 0x736c6f67u /* one file system */
+
+static const struct {
+	int error;
+	uint32_t status;
+} status_table[] = {
+    {0, SL_NFS_OK},
+    {EPERM, SL_NFSERR_PERM},
+    {ENOENT, SL_NFSERR_NOENT},
+    {EIO, SL_NFSERR_IO},
+    {EACCES, SL_NFSERR_ACCES},
+    {EEXIST, SL_NFSERR_EXIST},
+    {ENOTDIR, SL_NFSERR_NOTDIR},
+    {EISDIR, SL_NFSERR_ISDIR},
+    {EINVAL, SL_NFSERR_INVAL},
+    {EFBIG, SL_NFSERR_FBIG},
+    {ENOSPC, SL_NFSERR_NOSPC},
+    {EROFS, SL_NFSERR_ROFS},
+    {ENAMETOOLONG, SL_NFSERR_NAMETOOLONG},
+    {ENOTEMPTY, SL_NFSERR_NOTEMPTY},
+    {ESTALE, SL_NFSERR_STALE},
+    {EBADF, SL_NFSERR_BADHANDLE},
+};
+
+uint32_t sl_nfs_status(int rc)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(status_table) / sizeof(status_table[0]); i++) {
+		if (status_table[i].error == -rc) {
+			return status_table[i].status;
+		}
+	}
+	return SL_NFSERR_SERVERFAULT;
+}
+
+struct sl_xdr_bytes sl_nfs_handle_decode(struct sl_xdr_in *in)
+{
+	return sl_xdr_opaque(in, HANDLE_MAX);
+}
+
+uint32_t sl_nfs_open(struct sl_nfs3 *srv, struct sl_xdr_bytes handle, struct sl_attr *ret)
+{
+	struct sl_tree *tree = srv->config.tree;
+	uint64_t ino, generation;
+	int rc = sl_handle_open(srv->config.handle_key, handle.data, handle.size, &ino, &generation);
+
+	if (rc < 0) {
+		return sl_nfs_status(rc);
+	}
+	rc = tree->ops->getattr(tree, ino, ret);
+	/* A handle made by us names something that existed. */
+	if (rc == -ENOENT || (rc == 0 && ret->generation != generation)) {
+		rc = -ESTALE;
+	}
+	return sl_nfs_status(rc);
+}
+
+uint32_t sl_nfs_open_dir(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle)
+{
+	struct sl_attr attr;
+	uint32_t status = sl_nfs_open(srv, handle, &attr);
+
+	if (status != SL_NFS_OK) {
+		return status;
+	}
+	call->ino = attr.ino;
+	return attr.type == SL_FT_DIR ? SL_NFS_OK : SL_NFSERR_NOTDIR;
+}
+
+uint32_t sl_nfs_name(struct sl_xdr_bytes bytes, char ret[SL_TREE_NAME_MAX + 1])
+{
+	if (bytes.size > SL_TREE_NAME_MAX) {
+		return SL_NFSERR_NAMETOOLONG;
+	}
+	if (bytes.size == 0 || memchr(bytes.data, '/', bytes.size) || memchr(bytes.data, '\0', bytes.size)) {
+		return SL_NFSERR_INVAL;
+	}
+	memcpy(ret, bytes.data, bytes.size);
+	ret[bytes.size] = '\0';
+	return SL_NFS_OK;
+}
+
+bool sl_nfs_name_is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+int64_t sl_nfs_time_decode(struct sl_xdr_in *in)
+{
+	int64_t seconds = sl_xdr_u32(in);
+	int64_t ns = sl_xdr_u32(in);
+
+	if (ns >= NS_PER_S) {
+		in->bad = true;
+		return 0;
+	}
+	return seconds * NS_PER_S + ns;
+}
+
+void sl_nfs_time_encode(struct sl_xdr_out *out, int64_t time_ns)
+{
+	int64_t ns = time_ns > 0 ? time_ns : 0;
+
+	sl_xdr_put_u32(out, (uint32_t)(ns / NS_PER_S));
+	sl_xdr_put_u32(out, (uint32_t)(ns % NS_PER_S));
+}
+
+/* set_atime, set_mtime: 0 = leave, 1 = server's time, 2 = client's time */
+static void time_set_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *set, uint32_t bit,
+			    int64_t *ret)
+{
+	struct sl_tree *tree = srv->config.tree;
+	uint32_t how = sl_xdr_enum(in, 2);
+
+	if (how == 2) {
+		*ret = sl_nfs_time_decode(in);
+	} else if (how == 1 && tree->wall_ns) {
+		*ret = tree->wall_ns(tree->wall_arg);
+	}
+	set->mask |= how != 0 ? bit : 0;
+}
+
+static void u32_set_decode(struct sl_xdr_in *in, struct sl_setattr *set, uint32_t bit, uint32_t *ret)
+{
+	if (sl_xdr_enum(in, 1) != 0) {
+		*ret = sl_xdr_u32(in);
+		set->mask |= bit;
+	}
+}
+
+void sl_nfs_sattr_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	u32_set_decode(in, ret, SL_SET_MODE, &ret->mode);
+	u32_set_decode(in, ret, SL_SET_UID, &ret->uid);
+	u32_set_decode(in, ret, SL_SET_GID, &ret->gid);
+	if (sl_xdr_enum(in, 1) != 0) {
+		ret->size_bytes = sl_xdr_u64(in);
+		ret->mask |= SL_SET_SIZE;
+	}
+	time_set_decode(srv, in, ret, SL_SET_ATIME, &ret->atime_ns);
+	time_set_decode(srv, in, ret, SL_SET_MTIME, &ret->mtime_ns);
+}
+
+void sl_nfs_fattr_encode(struct sl_xdr_out *out, const struct sl_attr *attr)
+{
+	sl_xdr_put_u32(out, attr->type);
+	sl_xdr_put_u32(out, attr->mode);
+	sl_xdr_put_u32(out, attr->nlink);
+	sl_xdr_put_u32(out, attr->uid);
+	sl_xdr_put_u32(out, attr->gid);
+	sl_xdr_put_u64(out, attr->size_bytes);
+	sl_xdr_put_u64(out, attr->used_bytes);
+	sl_xdr_put_u64(out, 0); /* rdev */
+	sl_xdr_put_u64(out, FSID);
+	sl_xdr_put_u64(out, attr->ino);
+	sl_nfs_time_encode(out, attr->atime_ns);
+	sl_nfs_time_encode(out, attr->mtime_ns);
+	sl_nfs_time_encode(out, attr->ctime_ns);
+}
+
+void sl_nfs_post_attr_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, uint64_t ino)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_attr attr;
+	bool present = ino != 0 && tree->ops->getattr(tree, ino, &attr) == 0;
+
+	sl_xdr_put_u32(out, present);
+	if (present) {
+		sl_nfs_fattr_encode(out, &attr);
+	}
+}
+
+void sl_nfs_wcc_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, uint64_t ino)
+{
+	sl_xdr_put_u32(out, 0);
+	sl_nfs_post_attr_encode(srv, out, ino);
+}
+
+void sl_nfs_handle_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, const struct sl_attr *attr)
+{
+	uint8_t handle[SL_HANDLE_BYTES];
+
+	sl_handle_make(srv->config.handle_key, attr->ino, attr->generation, handle);
+	sl_xdr_put_opaque(out, handle, sizeof(handle));
+}
+
+void sl_nfs_wcc_result_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	sl_xdr_put_u32(out, call->status);
+	sl_nfs_wcc_encode(srv, out, call->ino);
+}

@@ -1,0 +1,56 @@
+/* Program and procedure numbers of RFC 1813 and RFC 1833. */
+#ifndef SL_NFS3_NUMBERS_H
+#define SL_NFS3_NUMBERS_H
+
+enum {
+	SL_PROG_PORTMAP = 100000,
+	SL_PROG_NFS = 100003,
+	SL_PROG_MOUNT = 100005
+};
+enum {
+	SL_VERS_PORTMAP = 2,
+	SL_VERS_NFS = 3,
+	SL_VERS_MOUNT = 3
+};
+
+enum sl_nfs_proc_number {
+	SL_NFS_NULL = 0,
+	SL_NFS_GETATTR = 1,
+	SL_NFS_SETATTR = 2,
+	SL_NFS_LOOKUP = 3,
+	SL_NFS_ACCESS = 4,
+	SL_NFS_READLINK = 5,
+	SL_NFS_READ = 6,
+	SL_NFS_WRITE = 7,
+	SL_NFS_CREATE = 8,
+	SL_NFS_MKDIR = 9,
+	SL_NFS_SYMLINK = 10,
+	SL_NFS_MKNOD = 11,
+	SL_NFS_REMOVE = 12,
+	SL_NFS_RMDIR = 13,
+	SL_NFS_RENAME = 14,
+	SL_NFS_LINK = 15,
+	SL_NFS_READDIR = 16,
+	SL_NFS_READDIRPLUS = 17,
+	SL_NFS_FSSTAT = 18,
+	SL_NFS_FSINFO = 19,
+	SL_NFS_PATHCONF = 20,
+	SL_NFS_COMMIT = 21
+};
+
+enum sl_mount_proc_number {
+	SL_MOUNT_NULL = 0,
+	SL_MOUNT_MNT = 1,
+	SL_MOUNT_DUMP = 2,
+	SL_MOUNT_UMNT = 3,
+	SL_MOUNT_UMNTALL = 4,
+	SL_MOUNT_EXPORT = 5
+};
+
+enum sl_portmap_proc_number {
+	SL_PORTMAP_NULL = 0,
+	SL_PORTMAP_GETPORT = 3,
+	SL_PORTMAP_DUMP = 4
+};
+
+#endif

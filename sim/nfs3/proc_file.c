@@ -1,0 +1,272 @@
+/* Procedures on one file: attributes, data, COMMIT. Permissions are not enforced: one hypervisor owns the
+ * store. */
+#include "sim/nfs3/attr.h"
+#include "sim/nfs3/procs.h"
+
+#define ACCESS_READ 1u
+#define ACCESS_LOOKUP 2u
+#define ACCESS_MODIFY 4u
+#define ACCESS_EXTEND 8u
+#define ACCESS_DELETE 16u
+#define ACCESS_EXECUTE 32u
+#define ACCESS_FILE (ACCESS_READ | ACCESS_MODIFY | ACCESS_EXTEND | ACCESS_EXECUTE)
+#define ACCESS_DIR (ACCESS_READ | ACCESS_LOOKUP | ACCESS_MODIFY | ACCESS_EXTEND | ACCESS_DELETE)
+
+#define READ_HEAD_BYTES (4 + SL_POST_ATTR_BYTES + 12) /* READ3res before the data */
+
+/* Opens the object and notes it for the attributes of the reply. */
+static void object_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle,
+			struct sl_attr *ret)
+{
+	call->status = sl_nfs_open(srv, handle, ret);
+	call->ino = call->status == SL_NFS_OK ? ret->ino : 0;
+}
+
+/* The same for procedures on data: directories have none. */
+static void file_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle)
+{
+	struct sl_attr attr;
+
+	object_open(srv, call, handle, &attr);
+	if (call->status == SL_NFS_OK && attr.type != SL_FT_REG) {
+		call->status = SL_NFSERR_ISDIR;
+	}
+}
+
+static bool getattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
+	struct sl_attr attr;
+
+	if (in->bad) {
+		return false;
+	}
+	object_open(srv, call, handle, &attr);
+	return true;
+}
+
+static void getattr_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_attr attr;
+
+	if (call->status == SL_NFS_OK) {
+		call->status = sl_nfs_status(tree->ops->getattr(tree, call->ino, &attr));
+	}
+	sl_xdr_put_u32(out, call->status);
+	if (call->status == SL_NFS_OK) {
+		sl_nfs_fattr_encode(out, &attr);
+	}
+}
+
+static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
+	struct sl_setattr set;
+	struct sl_attr attr;
+	bool guarded;
+	int64_t guard_ns = 0;
+
+	sl_nfs_sattr_decode(srv, in, &set);
+	guarded = sl_xdr_enum(in, 1) != 0;
+	if (guarded) {
+		guard_ns = sl_nfs_time_decode(in);
+	}
+	if (in->bad) {
+		return false;
+	}
+	object_open(srv, call, handle, &attr);
+	if (call->status == SL_NFS_OK && guarded && attr.ctime_ns != guard_ns) {
+		call->status = SL_NFSERR_NOT_SYNC;
+	}
+	if (call->status == SL_NFS_OK) {
+		call->status = sl_nfs_status(tree->ops->setattr(tree, call->ino, &set, NULL));
+	}
+	return true;
+}
+
+static bool access_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
+	struct sl_attr attr = {0};
+	uint32_t wanted = sl_xdr_u32(in);
+
+	if (in->bad) {
+		return false;
+	}
+	object_open(srv, call, handle, &attr);
+	call->access = wanted & (attr.type == SL_FT_DIR ? ACCESS_DIR : ACCESS_FILE);
+	return true;
+}
+
+static void access_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	sl_xdr_put_u32(out, call->status);
+	sl_nfs_post_attr_encode(srv, out, call->ino);
+	if (call->status == SL_NFS_OK) {
+		sl_xdr_put_u32(out, call->access);
+	}
+}
+
+static bool read_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
+	uint64_t offset = sl_xdr_u64(in);
+	uint32_t count = sl_xdr_u32(in);
+
+	if (in->bad) {
+		return false;
+	}
+	count = count < SL_NFS3_MAX_IO ? count : SL_NFS3_MAX_IO;
+	file_open(srv, call, handle);
+	if (call->status == SL_NFS_OK && offset > (uint64_t)INT64_MAX - count) {
+		call->status = SL_NFSERR_INVAL;
+	}
+	if (call->status == SL_NFS_OK) {
+		call->offset = offset;
+		call->count = count;
+		call->bulk_bytes = count + sl_xdr_pad(count);
+		call->req.offset_bytes = (int64_t)offset;
+		call->req.bytes = count;
+		call->req.op = count > 0 ? SL_STORE_READ : SL_STORE_GETATTR;
+	}
+	return true;
+}
+
+/* The data goes from the tree to its place in the reply; the head is written when its length is known. */
+static void read_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	struct sl_tree *tree = srv->config.tree;
+	uint32_t bytes = 0;
+	bool eof = false;
+
+	if (call->status == SL_NFS_OK &&
+	    out->end - out->at < (ptrdiff_t)(READ_HEAD_BYTES + call->bulk_bytes)) {
+		out->bad = true;
+		return;
+	}
+	if (call->status == SL_NFS_OK) {
+		call->status = sl_nfs_status(tree->ops->read(
+		    tree, call->ino, call->offset, out->at + READ_HEAD_BYTES, call->count, &bytes, &eof));
+	}
+	sl_xdr_put_u32(out, call->status);
+	if (call->status != SL_NFS_OK) {
+		sl_nfs_post_attr_encode(srv, out, call->ino);
+		return;
+	}
+	srv->stats.reads++;
+	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_xdr_put_u32(out, bytes);
+	sl_xdr_put_u32(out, eof);
+	sl_xdr_put_u32(out, bytes);
+	memset(out->at + bytes, 0, sl_xdr_pad(bytes));
+	out->at += bytes + sl_xdr_pad(bytes);
+}
+
+/* All zero: a hole under compression. Ordinary data is told apart by its first bytes. */
+static bool all_zero(const uint8_t *data, uint32_t size)
+{
+	return size == 0 || (data[0] == 0 && memcmp(data, data + 1, size - 1) == 0);
+}
+
+static uint32_t write_check(const struct sl_xdr_bytes *data, uint64_t offset, uint32_t count)
+{
+	if (count != data->size || count > SL_NFS3_MAX_IO) {
+		return SL_NFSERR_INVAL;
+	}
+	return offset > (uint64_t)INT64_MAX - count ? SL_NFSERR_FBIG : SL_NFS_OK;
+}
+
+static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
+	uint64_t offset = sl_xdr_u64(in);
+	uint32_t count = sl_xdr_u32(in);
+	enum sl_stable stable = (enum sl_stable)sl_xdr_enum(in, SL_FILE_SYNC);
+	struct sl_xdr_bytes data = sl_xdr_opaque(in, SL_NFS3_MAX_RECORD);
+
+	if (in->bad) {
+		return false;
+	}
+	file_open(srv, call, handle);
+	if (call->status == SL_NFS_OK) {
+		call->status = write_check(&data, offset, count);
+	}
+	if (call->status == SL_NFS_OK) {
+		call->status =
+		    sl_nfs_status(tree->ops->write(tree, call->ino, offset, data.data, count, stable));
+	}
+	if (call->status == SL_NFS_OK) {
+		call->count = count;
+		call->asked = stable;
+		call->req.stable = stable;
+		call->req.offset_bytes = (int64_t)offset;
+		call->req.bytes = count;
+		call->req.zero = all_zero(data.data, count);
+		call->req.op = count > 0 ? SL_STORE_WRITE : SL_STORE_GETATTR;
+	}
+	return true;
+}
+
+static void write_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	struct sl_tree *tree = srv->config.tree;
+
+	/* A store that gives more than was asked for is taken at its word: so must the bytes be. */
+	if (call->status == SL_NFS_OK && call->asked == SL_UNSTABLE && call->req.stable != SL_UNSTABLE) {
+		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
+	}
+	sl_xdr_put_u32(out, call->status);
+	sl_nfs_wcc_encode(srv, out, call->ino);
+	if (call->status != SL_NFS_OK) {
+		return;
+	}
+	srv->stats.writes++;
+	sl_hist_add(&srv->stats.write_latency, call->done_ns - call->arrival_ns);
+	sl_xdr_put_u32(out, call->count);
+	sl_xdr_put_u32(out, call->req.stable);
+	sl_xdr_put_u64(out, srv->config.write_verifier);
+}
+
+static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
+
+	(void)sl_xdr_u64(in); /* offset and count: the whole file is committed, which RFC 1813 allows */
+	(void)sl_xdr_u32(in);
+	if (in->bad) {
+		return false;
+	}
+	file_open(srv, call, handle);
+	if (call->status == SL_NFS_OK) {
+		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
+	}
+	return true;
+}
+
+static void commit_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	sl_xdr_put_u32(out, call->status);
+	sl_nfs_wcc_encode(srv, out, call->ino);
+	if (call->status == SL_NFS_OK) {
+		srv->stats.commits++;
+		sl_hist_add(&srv->stats.commit_latency, call->done_ns - call->arrival_ns);
+		sl_xdr_put_u64(out, srv->config.write_verifier);
+	}
+}
+
+const struct sl_nfs3_proc sl_nfs_getattr = {
+    .start = getattr_start, .encode = getattr_encode, .timed = true, .op = SL_STORE_GETATTR};
+const struct sl_nfs3_proc sl_nfs_setattr = {
+    .start = setattr_start, .encode = sl_nfs_wcc_result_encode, .timed = true, .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_access = {
+    .start = access_start, .encode = access_encode, .timed = true, .op = SL_STORE_GETATTR};
+const struct sl_nfs3_proc sl_nfs_read = {
+    .start = read_start, .encode = read_encode, .timed = true, .op = SL_STORE_READ};
+const struct sl_nfs3_proc sl_nfs_write = {
+    .start = write_start, .encode = write_encode, .timed = true, .op = SL_STORE_WRITE};
+const struct sl_nfs3_proc sl_nfs_commit = {
+    .start = commit_start, .encode = commit_encode, .timed = true, .op = SL_STORE_COMMIT};

@@ -1,0 +1,107 @@
+/* Life of a server and of its calls. */
+#include "sim/nfs3/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define IN_FLIGHT_DEFAULT 256u
+#define EXPORT_MAX 1024u /* MNTPATHLEN */
+
+static void server_destroy(struct sl_nfs3 *srv)
+{
+	while (srv->free_calls) {
+		struct sl_nfs3_call *call = srv->free_calls;
+
+		srv->free_calls = call->next;
+		free(call);
+	}
+	sl_hist_fini(&srv->stats.write_latency);
+	sl_hist_fini(&srv->stats.commit_latency);
+	free(srv->export_path);
+	free(srv);
+}
+
+struct sl_nfs3_call *sl_nfs3_call_get(struct sl_nfs3 *srv)
+{
+	struct sl_nfs3_call *call = srv->free_calls;
+
+	if (call) {
+		srv->free_calls = call->next;
+		memset(call, 0, sizeof(*call));
+	} else {
+		call = calloc(1, sizeof(*call));
+	}
+	if (call) {
+		call->srv = srv;
+	}
+	return call;
+}
+
+void sl_nfs3_call_put(struct sl_nfs3 *srv, struct sl_nfs3_call *call)
+{
+	call->next = srv->free_calls;
+	srv->free_calls = call;
+	if (srv->closing && srv->in_service == 0) {
+		server_destroy(srv);
+	}
+}
+
+/* A copy without trailing slashes; the root stays "/". */
+static char *export_copy(const char *path)
+{
+	char *copy = strdup(path);
+	size_t size = copy ? strlen(copy) : 0;
+
+	while (size > 1 && copy[size - 1] == '/') {
+		copy[--size] = '\0';
+	}
+	return copy;
+}
+
+int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struct sl_err *err)
+{
+	struct sl_nfs3 *srv;
+
+	if (config->export_path[0] != '/' || strlen(config->export_path) > EXPORT_MAX) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "export path \"%.64s\" is not usable; give an absolute path of at most %u bytes",
+		    config->export_path, EXPORT_MAX);
+	}
+	srv = calloc(1, sizeof(*srv));
+	if (!srv) {
+		return sl_err_set(err, -ENOMEM, "out of memory for the NFS server");
+	}
+	srv->config = *config;
+	srv->config.max_in_flight = config->max_in_flight ? config->max_in_flight : IN_FLIGHT_DEFAULT;
+	srv->export_path = export_copy(config->export_path);
+	srv->config.export_path = srv->export_path;
+	if (!srv->export_path || sl_hist_init(&srv->stats.write_latency) < 0 ||
+	    sl_hist_init(&srv->stats.commit_latency) < 0) {
+		server_destroy(srv);
+		return sl_err_set(err, -ENOMEM, "out of memory for the NFS server");
+	}
+	*ret = srv;
+	return 0;
+}
+
+void sl_nfs3_free(struct sl_nfs3 *srv)
+{
+	if (!srv) {
+		return;
+	}
+	srv->closing = true;
+	if (srv->in_service == 0) {
+		server_destroy(srv);
+	}
+}
+
+uint32_t sl_nfs3_in_service(const struct sl_nfs3 *srv)
+{
+	return srv->in_service;
+}
+
+const struct sl_nfs3_stats *sl_nfs3_stats(const struct sl_nfs3 *srv)
+{
+	return &srv->stats;
+}
