@@ -1,9 +1,327 @@
+/* What this machine can run. Each check looks, says what the thing is for, and how to get it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "cli/cli.h"
+#include "cli/paths.h"
+#include "cli/table.h"
+#include "cli/tempdir.h"
+#include "sim/base/hist.h"
+#include "sim/base/units.h"
+
+#define SLEEPS 50
+#define SLEEP_NS 1000000
+#define LATE_LIMIT_NS 2000000 /* p99: a fifth of the 10 ms of a hard disk */
+#define TEMP_MIN_BYTES 268435456.0
+#define PORTMAP_PORT 111
+
+enum state {
+	STATE_OK,
+	STATE_MISSING, /* the model or live engine cannot run */
+	STATE_ABSENT   /* nothing that runs today needs it */
+};
+
+struct finding {
+	enum state state;
+	char detail[256];
+	char fix[256]; /* a command; "" = none */
+};
+
+struct check {
+	const char *name, *purpose;
+	void (*look)(struct finding *ret);
+};
+
+static void say(struct finding *f, enum state state, const char *detail, const char *fix)
+{
+	f->state = state;
+	snprintf(f->detail, sizeof(f->detail), "%s", detail);
+	snprintf(f->fix, sizeof(f->fix), "%s", fix);
+}
+
+static void look_kernel(struct finding *f)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+	char detail[200];
+
+	uname(&name);
+	snprintf(detail, sizeof(detail), "%.60s %.60s", name.sysname, name.release);
+	if (sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+	    (major > 5 || (major == 5 && minor >= 11))) {
+		say(f, STATE_OK, detail, "");
+	} else {
+		say(f, STATE_MISSING, detail,
+		    "apt-get install linux-image-amd64 (Linux 5.11 or newer), then reboot");
+	}
+}
+
+static void look_cores(struct finding *f)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	char detail[64];
+
+	snprintf(detail, sizeof(detail), "%ld", n);
+	say(f, n >= 2 ? STATE_OK : STATE_ABSENT, detail,
+	    n >= 2 ? "" : "give the machine a second core: server and client share this one");
+}
+
+/* Lateness of SLEEPS absolute sleeps with the timer slack that the server uses. */
+static void timer_measure(struct sl_hist *late)
+{
+	struct timespec due, now;
+	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	for (int i = 0; i < SLEEPS; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &due);
+		due.tv_nsec += SLEEP_NS;
+		due.tv_sec += due.tv_nsec / 1000000000;
+		due.tv_nsec %= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		sl_hist_add(late, (now.tv_sec - due.tv_sec) * 1000000000LL + (now.tv_nsec - due.tv_nsec));
+	}
+	prctl(PR_SET_TIMERSLACK, slack > 0 ? slack : 50000, 0, 0, 0);
+}
+
+static void look_timer(struct finding *f)
+{
+	struct sl_hist late;
+	char detail[128];
+	double p50, p99;
+
+	if (sl_hist_init(&late) < 0) {
+		say(f, STATE_MISSING, "out of memory", "");
+		return;
+	}
+	timer_measure(&late);
+	p50 = (double)sl_hist_quantile(&late, 0.5) / 1000;
+	p99 = (double)sl_hist_quantile(&late, 0.99) / 1000;
+	sl_hist_fini(&late);
+	snprintf(detail, sizeof(detail), "%d sleeps of 1 ms end late by %.0f us (p50), %.0f us (p99)", SLEEPS,
+		 p50, p99);
+	say(f, p99 * 1000 <= LATE_LIMIT_NS ? STATE_OK : STATE_ABSENT, detail,
+	    p99 * 1000 <= LATE_LIMIT_NS ? ""
+					: "stop other work on this machine: short latencies will be late");
+}
+
+static void look_data(struct finding *f)
+{
+	struct sl_paths paths;
+	struct sl_err err = {0};
+
+	if (sl_paths_find(&paths, &err) < 0) {
+		say(f, STATE_MISSING, err.msg,
+		    "unset SLOGLAB_DATA, or install sloglab again: cmake --install build/release");
+		return;
+	}
+	snprintf(f->detail, sizeof(f->detail), "%.250s", paths.data);
+	f->state = STATE_OK;
+}
+
+static void look_load(struct finding *f)
+{
+	struct sl_paths paths;
+	char path[PATH_MAX + 16];
+
+	if (sl_paths_find(&paths, NULL) < 0) {
+		say(f, STATE_MISSING, "data folder not found", "see data");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/sloglab-load", paths.bin);
+	if (access(path, X_OK) == 0) {
+		say(f, STATE_OK, "sloglab-load is beside sloglab", "");
+	} else {
+		say(f, STATE_MISSING, "sloglab-load is not beside sloglab", "cmake --build --preset release");
+	}
+}
+
+static void look_libnfs(struct finding *f)
+{
+	void *lib = dlopen("libnfs.so.13", RTLD_LAZY | RTLD_LOCAL);
+	struct link_map *map = NULL;
+	char real[PATH_MAX];
+	const char *base;
+
+	if (!lib) {
+		say(f, STATE_MISSING, "libnfs.so.13 not found", "apt-get install libnfs13");
+		return;
+	}
+	if (dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0 && map && realpath(map->l_name, real)) {
+		base = strrchr(real, '/');
+		snprintf(f->detail, sizeof(f->detail), "%.200s", base ? base + 1 : real);
+	} else {
+		snprintf(f->detail, sizeof(f->detail), "libnfs.so.13");
+	}
+	f->state = STATE_OK;
+	dlclose(lib);
+}
+
+static void look_temp(struct finding *f)
+{
+	const char *dir = sl_tempdir_base();
+	struct statvfs fs;
+	char room[32];
+	double bytes;
+
+	if (statvfs(dir, &fs) < 0) {
+		snprintf(f->detail, sizeof(f->detail), "%.100s: %s", dir, strerror(errno));
+		snprintf(f->fix, sizeof(f->fix), "export TMPDIR=a folder that exists");
+		f->state = STATE_MISSING;
+		return;
+	}
+	bytes = (double)fs.f_bavail * (double)fs.f_frsize;
+	snprintf(room, sizeof(room), "%.1f GiB", bytes / 1073741824.0);
+	snprintf(f->detail, sizeof(f->detail), "%.150s, %s free%s", dir, room,
+		 access(dir, W_OK | X_OK) == 0 ? "" : ", not writable");
+	f->state = bytes >= TEMP_MIN_BYTES && access(dir, W_OK | X_OK) == 0 ? STATE_OK : STATE_MISSING;
+	if (f->state == STATE_MISSING) {
+		snprintf(f->fix, sizeof(f->fix), "export TMPDIR=a writable folder with 256 MiB free");
+	}
+}
+
+static void look_loopback(struct finding *f)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0) {
+		say(f, STATE_OK, "127.0.0.1 takes a server", "");
+	} else {
+		say(f, STATE_MISSING, strerror(errno), "ip link set lo up");
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+static void look_portmap(struct finding *f)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET,
+				 .sin_port = htons(PORTMAP_PORT),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0) {
+		say(f, STATE_ABSENT, strerror(errno), "");
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0) {
+		say(f, STATE_OK, "free on 127.0.0.1", "");
+	} else if (errno == EADDRINUSE) {
+		say(f, STATE_ABSENT, "in use", "systemctl stop rpcbind.socket rpcbind.service");
+	} else {
+		say(f, STATE_ABSENT, "needs root", "run as root");
+	}
+	close(fd);
+}
+
+static void look_root(struct finding *f)
+{
+	if (geteuid() == 0) {
+		say(f, STATE_OK, "yes", "");
+	} else {
+		say(f, STATE_ABSENT, "no", "sudo -i");
+	}
+}
+
+static void look_kvm(struct finding *f)
+{
+	if (access("/dev/kvm", R_OK | W_OK) == 0) {
+		say(f, STATE_OK, "usable", "");
+	} else if (errno == ENOENT) {
+		say(f, STATE_ABSENT, "absent",
+		    "modprobe kvm_intel || modprobe kvm_amd (and VT-x / AMD-V in the firmware)");
+	} else {
+		say(f, STATE_ABSENT, "no access", "adduser $USER kvm, then log in again");
+	}
+}
+
+static void look_fuse(struct finding *f)
+{
+	if (access("/dev/fuse", R_OK | W_OK) == 0) {
+		say(f, STATE_OK, "usable", "");
+	} else {
+		say(f, STATE_ABSENT, errno == ENOENT ? "absent" : "no access", "modprobe fuse");
+	}
+}
+
+static const struct check checks[] = {
+    {"data", "catalogue, host profiles and scenarios", look_data},
+    {"kernel", "live: sleeps to the nanosecond (epoll_pwait2)", look_kernel},
+    {"cores", "live: server and client at the same time", look_cores},
+    {"timer", "live: replies on time", look_timer},
+    {"loopback", "live: the server listens there only", look_loopback},
+    {"temp", "live: the datastore's files", look_temp},
+    {"load", "live: the load generator", look_load},
+    {"libnfs", "live: the NFS client", look_libnfs},
+    {"port 111", "QEMU's NFS driver asks a portmapper; run does not need it", look_portmap},
+    {"root", "engine vm (to come)", look_root},
+    {"/dev/kvm", "engine vm (to come): real speed", look_kvm},
+    {"/dev/fuse", "database on the live datastore (to come)", look_fuse},
+};
+
+static bool check_print(const struct check *check, bool colour)
+{
+	static const char *const words[] = {
+	    [STATE_OK] = "ok", [STATE_MISSING] = "missing", [STATE_ABSENT] = "note"};
+	static const enum sl_tint tints[] = {
+	    [STATE_OK] = SL_TINT_GOOD, [STATE_MISSING] = SL_TINT_BAD, [STATE_ABSENT] = SL_TINT_WARN};
+	struct finding f = {.state = STATE_MISSING};
+	enum sl_tint tint;
+
+	check->look(&f);
+	tint = colour ? tints[f.state] : SL_TINT_NONE;
+	printf("%s%-7s%s  %-9s  %s  [%s]\n", sl_tint_start(tint), words[f.state], sl_tint_end(tint),
+	       check->name, f.detail, check->purpose);
+	if (f.fix[0] != '\0') {
+		printf("%20s fix: %s\n", "", f.fix);
+	}
+	return f.state != STATE_MISSING;
+}
+
 int sl_cmd_doctor(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
-	(void)self;
-	(void)argc;
-	(void)argv;
-	(void)err;
-	return 0;
+	static const struct sl_option none[] = {{NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	bool colour = sl_tint_wanted(stdout);
+	struct sl_words operands;
+	int missing = 0;
+	bool help;
+
+	if (sl_options_parse(none, argc, argv, &operands, &help, err) < 0) {
+		return SL_EXIT_USAGE;
+	}
+	if (help) {
+		printf("usage: sloglab %s\n%s\n\n", self->name, self->summary);
+		sl_options_print(none, stdout);
+		return SL_EXIT_OK;
+	}
+	if (operands.n > 0) {
+		sl_err_set(err, -EINVAL, "doctor: %.60s: takes no argument; usage: sloglab doctor",
+			   operands.word[0]);
+		return SL_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		missing += !check_print(&checks[i], colour);
+	}
+	if (missing > 0) {
+		sl_err_set(err, -ENOENT,
+			   "doctor: %d missing: run --engine live will fail, see the lines above", missing);
+		return SL_EXIT_FAILED;
+	}
+	puts("engines model and live can run");
+	return SL_EXIT_OK;
 }
