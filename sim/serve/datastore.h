@@ -13,38 +13,50 @@
 #include "sim/nfs3/nfs3.h"
 #include "sim/store/store.h"
 
+#define SL_DATASTORE_DIRTY_MAX (256ull << 20)
+#define SL_DATASTORE_MAX_CONNECTIONS 256u
+
 struct sl_datastore_config {
-	struct sl_loop *loop;    /* wall loop, borrowed */
-	struct sl_store *store;  /* borrowed; timing */
-	const char *dir;         /* durable files live here; created when missing */
-	const char *export_path; /* NULL = "/" */
-	const char *bind;        /* address, NULL = "127.0.0.1" */
-	uint16_t nfs_port;       /* 0 = any free one */
-	uint16_t mount_port;     /* 0 = any free one */
-	uint16_t portmap_port;   /* 0 = no portmapper */
-	int64_t credit_cap_ns;   /* lateness credit per connection; 0 = none */
+	struct sl_loop *loop;   /* wall loop, borrowed */
+	struct sl_store *store; /* borrowed; timing */
+	/* The virtual loop `store` runs on, borrowed; the datastore drives it on the wall clock (pacer.h) and
+	 * nobody else may run it meanwhile. NULL: the store runs on `loop` itself (null store). */
+	struct sl_loop *model_loop;
+	const char *dir;          /* durable files live here; created when missing */
+	const char *export_path;  /* NULL = "/" */
+	const char *bind;         /* address, NULL = "127.0.0.1" */
+	uint16_t nfs_port;        /* 0 = any free one */
+	uint16_t mount_port;      /* 0 = any free one */
+	uint16_t portmap_port;    /* 0 = no portmapper */
+	int64_t credit_cap_ns;    /* lateness credit per connection; 0 = none */
+	uint64_t dirty_max_bytes; /* UNSTABLE data kept in memory; 0 = SL_DATASTORE_DIRTY_MAX */
+	uint32_t max_connections; /* 0 = SL_DATASTORE_MAX_CONNECTIONS */
 };
 
 /* Lateness of replies against the model: what tells whether the timing can be trusted. */
 struct sl_datastore_timing {
-	struct sl_hist lateness;  /* reply sent - modelled completion, ns, timed calls only */
-	struct sl_hist modelled;  /* modelled latency of WRITE and COMMIT, ns */
+	struct sl_hist lateness; /* reply sent - modelled completion, ns, timed calls only */
+	struct sl_hist modelled; /* modelled latency of WRITE and COMMIT, ns */
 	int64_t credit_used_ns;
+	uint64_t errors; /* txg syncs whose data could not be written to the folder */
 };
 
 struct sl_datastore;
 
-/* Opens the files (recovering what a kill left), binds and listens. -EADDRINUSE names the port and the remedy. */
+/* Opens the files (recovering what a kill left), binds and listens. -EADDRINUSE names the port and the
+ * remedy. */
 int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datastore **ret, struct sl_err *err);
 /* Closes connections, syncs and closes the files. Accepts NULL. */
 void sl_datastore_free(struct sl_datastore *ds);
 uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds);
 uint16_t sl_datastore_mount_port(const struct sl_datastore *ds);
-const struct sl_datastore_timing *sl_datastore_timing(const struct sl_datastore *ds);
+/* A snapshot, valid until the next call. */
+const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds);
 const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds);
 
 /* The durable tree of DESIGN section 5: one sparse file per inode, one metadata journal; unstable data in
- * memory up to `dirty_max_bytes`, then written early. Free through ops->free. */
+ * memory up to `dirty_max_bytes`, then written early. One owner at a time: -EBUSY. Free through ops->free,
+ * which drops unstable data as a kill would: sync_all before, to keep it. */
 int sl_files_open(const char *dir, uint64_t dirty_max_bytes, struct sl_tree **ret, struct sl_err *err);
 
 #endif

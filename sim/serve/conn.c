@@ -1,0 +1,233 @@
+#include "sim/serve/conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct sl_conn {
+	struct sl_io io;
+	struct sl_pacer_client client;
+	struct sl_conns *conns;
+	struct sl_nfs3_conn *nfs; /* NULL: closed, waiting for its calls in service */
+	struct sl_conn *prev, *next;
+	int64_t credit_ns; /* how late the last replies left, on average */
+	bool half_closed;  /* the client sends no more, but may wait for replies */
+	bool blocked;      /* the socket took less than there was */
+	/* Modelled completion of the replies that have not been offered to the socket yet. */
+	uint32_t due_count;
+	int64_t dues[SL_CONN_DUES];
+};
+
+static void conn_release(struct sl_conn *conn)
+{
+	if (!conn->nfs && conn->client.in_service == 0) {
+		free(conn);
+	}
+}
+
+static void conn_close(struct sl_conn *conn)
+{
+	struct sl_conns *conns = conn->conns;
+
+	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;
+	*(conn->next ? &conn->next->prev : &conns->last) = conn->prev;
+	conns->count--;
+	sl_loop_io_del(conns->loop, &conn->io);
+	close(conn->io.fd);
+	sl_nfs3_conn_free(conn->nfs);
+	conn->nfs = NULL;
+	conn_release(conn);
+}
+
+/* Lateness of the replies that leave now. Their mean is the credit of what the client sends next. */
+static void lateness_note(struct sl_conn *conn)
+{
+	int64_t now_ns, sum_ns = 0;
+
+	if (conn->due_count == 0) {
+		return;
+	}
+	now_ns = sl_loop_clock(conn->conns->loop);
+	for (uint32_t i = 0; i < conn->due_count; i++) {
+		int64_t late_ns = now_ns - conn->dues[i];
+
+		sl_hist_add(conn->conns->lateness, late_ns);
+		sum_ns += late_ns;
+	}
+	conn->credit_ns = sum_ns / conn->due_count;
+	if (conn->credit_ns > conn->conns->credit_cap_ns) {
+		conn->credit_ns = conn->conns->credit_cap_ns;
+	}
+	conn->due_count = 0;
+}
+
+/* Sends what is ready. Returns false when the connection is broken. */
+static bool conn_send(struct sl_conn *conn)
+{
+	const uint8_t *bytes;
+	size_t size = sl_nfs3_conn_output(conn->nfs, &bytes);
+
+	conn->blocked = false;
+	while (size > 0) {
+		ssize_t sent;
+
+		lateness_note(conn);
+		sent = send(conn->io.fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0) {
+			if (errno == EINTR) {
+				continue;
+			}
+			conn->blocked = errno == EAGAIN;
+			return conn->blocked;
+		}
+		/* Makes room: calls that were left undecoded are submitted from here, as this client's. */
+		sl_pacer_enter(conn->conns->pacer, &conn->client, 0);
+		sl_nfs3_conn_consume(conn->nfs, (size_t)sent);
+		size = sl_nfs3_conn_output(conn->nfs, &bytes);
+	}
+	return true;
+}
+
+/* Watches what the connection can make use of. Closes it when nothing can happen any more. */
+static void conn_update(struct sl_conn *conn)
+{
+	const uint8_t *bytes;
+	uint32_t events = 0;
+
+	if (!conn->half_closed && !sl_nfs3_conn_busy(conn->nfs)) {
+		events |= EPOLLIN;
+	}
+	if (conn->blocked) {
+		events |= EPOLLOUT;
+	}
+	if (conn->half_closed && conn->client.in_service == 0 &&
+	    sl_nfs3_conn_output(conn->nfs, &bytes) == 0) {
+		conn_close(conn);
+		return;
+	}
+	if (events != conn->io.events && sl_loop_io_mod(conn->conns->loop, &conn->io, events, NULL) < 0) {
+		conn_close(conn);
+	}
+}
+
+static void conn_output(void *arg)
+{
+	struct sl_conn *conn = arg;
+
+	/* An empty input tells whether the stream failed meanwhile. */
+	if (sl_nfs3_conn_input(conn->nfs, sl_loop_now(conn->conns->loop), "", 0) < 0) {
+		(void)conn_send(conn);
+		conn_close(conn);
+		return;
+	}
+	if (!conn->blocked && !conn_send(conn)) {
+		conn_close(conn);
+		return;
+	}
+	conn_update(conn);
+}
+
+/* Returns false when the connection is to be closed. */
+static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
+{
+	struct sl_conns *conns = conn->conns;
+	ssize_t got = recv(conn->io.fd, conns->buf, conns->buf_bytes, MSG_DONTWAIT);
+
+	if (got < 0) {
+		return errno == EAGAIN || errno == EINTR;
+	}
+	if (got == 0) {
+		conn->half_closed = true;
+		return true;
+	}
+	sl_pacer_enter(conns->pacer, &conn->client, conn->credit_ns);
+	return sl_nfs3_conn_input(conn->nfs, now_ns - conn->credit_ns, conns->buf, (size_t)got) == 0;
+}
+
+static void conn_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
+{
+	struct sl_conn *conn = sl_container_of(io, struct sl_conn, io);
+	bool alive = (events & (EPOLLERR | EPOLLHUP)) == 0;
+
+	if (alive && (events & EPOLLOUT)) {
+		alive = conn_send(conn);
+	}
+	if (alive && (events & EPOLLIN)) {
+		alive = conn_receive(conn, now_ns);
+	}
+	if (alive) {
+		conn_update(conn);
+	} else {
+		conn_close(conn);
+	}
+}
+
+static void client_completed(struct sl_pacer_client *client, int64_t due_ns, bool timed)
+{
+	struct sl_conn *conn = sl_container_of(client, struct sl_conn, client);
+
+	if (timed && conn->nfs && !conn->blocked) {
+		/* A client that does not take its replies is late by itself: only what can leave counts. */
+		if (conn->due_count == SL_CONN_DUES) {
+			lateness_note(conn);
+		}
+		conn->dues[conn->due_count++] = due_ns;
+	}
+}
+
+static void client_idle(struct sl_pacer_client *client)
+{
+	conn_release(sl_container_of(client, struct sl_conn, client));
+}
+
+/* The oldest connection that only waits for its client to go away. */
+static bool room_make(struct sl_conns *conns)
+{
+	for (struct sl_conn *conn = conns->first; conn; conn = conn->next) {
+		if (conn->half_closed) {
+			conn_close(conn);
+			return true;
+		}
+	}
+	return false;
+}
+
+int sl_conn_open(struct sl_conns *conns, int fd)
+{
+	struct sl_conn *conn;
+
+	if (conns->count >= conns->max && !room_make(conns)) {
+		close(fd);
+		return -EMFILE;
+	}
+	conn = calloc(1, sizeof(*conn));
+	if (!conn) {
+		close(fd);
+		return -ENOMEM;
+	}
+	conn->conns = conns;
+	conn->client.completed = client_completed;
+	conn->client.idle = client_idle;
+	conn->io = (struct sl_io){.fd = fd, .events = EPOLLIN, .fire = conn_fire};
+	conn->nfs = sl_nfs3_conn_new(conns->nfs, conn_output, conn);
+	if (!conn->nfs || sl_loop_io_add(conns->loop, &conn->io, NULL) < 0) {
+		sl_nfs3_conn_free(conn->nfs);
+		free(conn);
+		close(fd);
+		return -ENOMEM;
+	}
+	conn->prev = conns->last;
+	*(conns->last ? &conns->last->next : &conns->first) = conn;
+	conns->last = conn;
+	conns->count++;
+	return 0;
+}
+
+void sl_conns_close(struct sl_conns *conns)
+{
+	while (conns->first) {
+		conn_close(conns->first);
+	}
+}

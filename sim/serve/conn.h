@@ -1,0 +1,36 @@
+/* One TCP connection of a datastore: socket <-> sl_nfs3_conn. Internal to sim/serve. */
+#ifndef SL_SERVE_CONN_H
+#define SL_SERVE_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/hist.h"
+#include "sim/base/loop.h"
+#include "sim/nfs3/nfs3.h"
+#include "sim/serve/pacer.h"
+
+#define SL_CONN_DUES 256
+
+struct sl_conn;
+
+/* What all connections of a datastore share; owned by the datastore. */
+struct sl_conns {
+	struct sl_loop *loop;
+	struct sl_nfs3 *nfs;
+	struct sl_pacer *pacer;
+	struct sl_hist *lateness;
+	int64_t credit_cap_ns;
+	uint8_t *buf; /* input passes through it; nothing stays */
+	uint32_t buf_bytes;
+	uint32_t count, max;
+	struct sl_conn *first, *last; /* oldest first */
+};
+
+/* Takes over the non-blocking socket `fd` (closed on failure too). When there are `max` already, the oldest
+ * one whose client has stopped sending makes room; if there is none, -EMFILE. -ENOMEM. */
+int sl_conn_open(struct sl_conns *conns, int fd);
+/* Closes all; those with calls in service free themselves when the pacer has finished these. */
+void sl_conns_close(struct sl_conns *conns);
+
+#endif

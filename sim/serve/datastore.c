@@ -1,0 +1,270 @@
+#include "sim/serve/datastore.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/serve/conn.h"
+#include "sim/serve/files.h"
+#include "sim/serve/pacer.h"
+
+#define DATASTORE_BUF_BYTES (1u << 20)
+#define DATASTORE_BACKLOG 64
+#define DATASTORE_ACCEPTS 16 /* per turn, so that a flood of connections does not starve the others */
+
+enum listener_kind {
+	LISTENER_NFS,
+	LISTENER_MOUNT,
+	LISTENER_PORTMAP,
+	LISTENER_COUNT
+};
+
+struct listener {
+	struct sl_io io; /* fd < 0: not listening */
+	struct sl_datastore *ds;
+	uint16_t port;
+};
+
+struct sl_datastore {
+	struct sl_loop *loop;
+	struct sl_tree *tree;
+	struct sl_pacer *pacer;
+	struct sl_nfs3 *nfs;
+	struct sl_conns conns;
+	struct sl_datastore_timing timing;
+	struct listener listeners[LISTENER_COUNT];
+};
+
+static const char *const listener_names[LISTENER_COUNT] = {"nfs", "mount", "portmap"};
+
+static int64_t realtime_ns(void *arg)
+{
+	struct timespec ts = {0};
+
+	(void)arg;
+	(void)clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void listener_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
+{
+	struct listener *listener = sl_container_of(io, struct listener, io);
+
+	(void)events;
+	(void)now_ns;
+	for (int i = 0; i < DATASTORE_ACCEPTS; i++) {
+		int on = 1;
+		int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		/* Out of descriptors, or a client that left again: nothing to do about it here. */
+		if (fd < 0) {
+			return;
+		}
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		(void)sl_conn_open(&listener->ds->conns, fd);
+	}
+}
+
+static int bind_error(int code, const char *what, const char *address, uint16_t port, struct sl_err *err)
+{
+	if (code == EADDRINUSE) {
+		return sl_err_set(
+		    err, -code, "%s port %s:%u: already in use; stop the other server or choose another port",
+		    what, address, port);
+	}
+	if (code == EACCES) {
+		return sl_err_set(err, -code,
+				  "%s port %s:%u: not permitted; choose a port above 1023 or run as root",
+				  what, address, port);
+	}
+	if (code == EADDRNOTAVAIL) {
+		return sl_err_set(err, -code, "%s port %s:%u: not an address of this machine; use 127.0.0.1",
+				  what, address, port);
+	}
+	return sl_err_set(err, -code, "%s port %s:%u: cannot listen: %s", what, address, port,
+			  strerror(code));
+}
+
+static int listener_open(struct sl_datastore *ds, enum listener_kind kind, const char *address, uint16_t port,
+			 struct sl_err *err)
+{
+	struct listener *listener = &ds->listeners[kind];
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
+	socklen_t size = sizeof(at);
+	int on = 1;
+	int fd;
+
+	if (inet_pton(AF_INET, address, &at.sin_addr) != 1) {
+		return sl_err_set(err, -EINVAL, "bind \"%.64s\": not an IPv4 address; use 127.0.0.1",
+				  address);
+	}
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return sl_err_set(err, -errno, "no socket: %s", strerror(errno));
+	}
+	listener->io.fd = fd;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, DATASTORE_BACKLOG) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at, &size) < 0) {
+		return bind_error(errno, listener_names[kind], address, port, err);
+	}
+	listener->port = ntohs(at.sin_port);
+	return sl_loop_io_add(ds->loop, &listener->io, err);
+}
+
+static int listeners_open(struct sl_datastore *ds, const struct sl_datastore_config *config,
+			  struct sl_err *err)
+{
+	const char *address = config->bind ? config->bind : "127.0.0.1";
+	int rc = listener_open(ds, LISTENER_NFS, address, config->nfs_port, err);
+
+	if (rc == 0 && config->mount_port != 0 && config->mount_port == ds->listeners[LISTENER_NFS].port) {
+		ds->listeners[LISTENER_MOUNT].port = config->mount_port;
+	} else if (rc == 0) {
+		rc = listener_open(ds, LISTENER_MOUNT, address, config->mount_port, err);
+	}
+	if (rc == 0 && config->portmap_port != 0) {
+		rc = listener_open(ds, LISTENER_PORTMAP, address, config->portmap_port, err);
+	}
+	return rc;
+}
+
+static void store_synced(void *arg, int64_t as_of_ns)
+{
+	struct sl_datastore *ds = arg;
+
+	(void)as_of_ns;
+	if (ds->tree->ops->sync_all(ds->tree) < 0) {
+		ds->timing.errors++;
+	}
+}
+
+static int nfs_open(struct sl_datastore *ds, const struct sl_datastore_config *config, struct sl_err *err)
+{
+	struct sl_nfs3_config nfs = {
+	    .loop = ds->loop,
+	    .tree = ds->tree,
+	    .store = sl_pacer_store(ds->pacer),
+	    .export_path = config->export_path ? config->export_path : "/",
+	    .nfs_port = ds->listeners[LISTENER_NFS].port,
+	    .mount_port = ds->listeners[LISTENER_MOUNT].port,
+	};
+
+	sl_files_key(ds->tree, nfs.handle_key);
+	if (getrandom(&nfs.write_verifier, sizeof(nfs.write_verifier), 0) !=
+	    (ssize_t)sizeof(nfs.write_verifier)) {
+		return sl_err_set(err, -EIO, "no random numbers");
+	}
+	return sl_nfs3_new(&nfs, &ds->nfs, err);
+}
+
+static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_config *config,
+			  struct sl_err *err)
+{
+	uint64_t dirty_max = config->dirty_max_bytes ? config->dirty_max_bytes : SL_DATASTORE_DIRTY_MAX;
+	int rc = sl_files_open(config->dir, dirty_max, &ds->tree, err);
+
+	if (rc) {
+		return rc;
+	}
+	ds->tree->wall_ns = realtime_ns;
+	rc = listeners_open(ds, config, err);
+	if (rc) {
+		return rc;
+	}
+	ds->pacer = sl_pacer_new(ds->loop, config->model_loop, config->store, config->credit_cap_ns);
+	ds->conns.buf = malloc(DATASTORE_BUF_BYTES);
+	if (!ds->pacer || !ds->conns.buf || sl_hist_init(&ds->timing.lateness) ||
+	    sl_hist_init(&ds->timing.modelled)) {
+		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
+	}
+	sl_pacer_store(ds->pacer)->on_synced = store_synced;
+	sl_pacer_store(ds->pacer)->on_synced_arg = ds;
+	rc = nfs_open(ds, config, err);
+	ds->conns.loop = ds->loop;
+	ds->conns.nfs = ds->nfs;
+	ds->conns.pacer = ds->pacer;
+	ds->conns.lateness = &ds->timing.lateness;
+	ds->conns.credit_cap_ns = config->credit_cap_ns > 0 ? config->credit_cap_ns : 0;
+	ds->conns.buf_bytes = DATASTORE_BUF_BYTES;
+	ds->conns.max = config->max_connections ? config->max_connections : SL_DATASTORE_MAX_CONNECTIONS;
+	return rc;
+}
+
+int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datastore **ret, struct sl_err *err)
+{
+	struct sl_datastore *ds = calloc(1, sizeof(*ds));
+	int rc;
+
+	if (!ds) {
+		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
+	}
+	ds->loop = config->loop;
+	for (int i = 0; i < LISTENER_COUNT; i++) {
+		ds->listeners[i].ds = ds;
+		ds->listeners[i].io = (struct sl_io){.fd = -1, .events = EPOLLIN, .fire = listener_fire};
+	}
+	rc = datastore_open(ds, config, err);
+	if (rc) {
+		sl_datastore_free(ds);
+		return rc;
+	}
+	*ret = ds;
+	return 0;
+}
+
+void sl_datastore_free(struct sl_datastore *ds)
+{
+	if (!ds) {
+		return;
+	}
+	for (int i = 0; i < LISTENER_COUNT; i++) {
+		if (ds->listeners[i].io.fd >= 0) {
+			sl_loop_io_del(ds->loop, &ds->listeners[i].io);
+			close(ds->listeners[i].io.fd);
+		}
+	}
+	sl_conns_close(&ds->conns);
+	/* Before the server: calls in service give themselves back to it. */
+	sl_pacer_free(ds->pacer);
+	sl_nfs3_free(ds->nfs);
+	if (ds->tree) {
+		(void)ds->tree->ops->sync_all(ds->tree);
+		ds->tree->ops->free(ds->tree);
+	}
+	sl_hist_fini(&ds->timing.lateness);
+	sl_hist_fini(&ds->timing.modelled);
+	free(ds->conns.buf);
+	free(ds);
+}
+
+uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds)
+{
+	return ds->listeners[LISTENER_NFS].port;
+}
+
+uint16_t sl_datastore_mount_port(const struct sl_datastore *ds)
+{
+	return ds->listeners[LISTENER_MOUNT].port;
+}
+
+const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds)
+{
+	sl_hist_reset(&ds->timing.modelled);
+	sl_hist_merge(&ds->timing.modelled, sl_pacer_modelled(ds->pacer));
+	ds->timing.credit_used_ns = sl_pacer_credit_used(ds->pacer);
+	return &ds->timing;
+}
+
+const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds)
+{
+	return sl_nfs3_stats(ds->nfs);
+}

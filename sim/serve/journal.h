@@ -1,0 +1,52 @@
+/*
+ * The metadata journal of a durable tree: an append-only file of checksummed records. A record is in the
+ * kernel when sl_journal_append returns, so it survives kill -9 of the process. A record cut by a kill is
+ * dropped at the next open; damage anywhere else is an error, never a silent loss of names.
+ */
+#ifndef SL_SERVE_JOURNAL_H
+#define SL_SERVE_JOURNAL_H
+
+#include <stdint.h>
+
+#include "sim/base/err.h"
+
+enum sl_meta_kind {
+	SL_META_INODE = 1,  /* snapshot of one inode */
+	SL_META_CREATE = 2, /* as INODE, and the parent's times become ctime_ns */
+	SL_META_REMOVE = 3, /* ino; the parent's times become ctime_ns */
+	SL_META_ATTR = 4,   /* ino, mode, uid, gid, times */
+	SL_META_NEXT = 5    /* ino: lowest number never given out */
+};
+
+/* One record. `name` is empty except in INODE and CREATE. */
+struct sl_meta {
+	enum sl_meta_kind kind;
+	uint8_t type; /* enum sl_ftype */
+	uint32_t mode, uid, gid;
+	uint64_t ino, generation, parent;
+	int64_t atime_ns, mtime_ns, ctime_ns;
+	char name[256];
+};
+
+/* Zero-initialise with fd = -1; release with sl_journal_close. */
+struct sl_journal {
+	int fd;
+	uint64_t end_bytes; /* where the next record goes */
+	uint64_t records;
+};
+
+typedef int sl_journal_fn(void *arg, const struct sl_meta *meta);
+
+/* Creates the file `name` in dirfd (emptied when it exists). 0 or negative errno. */
+int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, struct sl_err *err);
+/* Opens `name` and calls fn for each record in order; a torn last record is cut off. -ENOENT when missing
+ * (err untouched), -EINVAL for a foreign or damaged file, or what fn returned. */
+int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_journal_fn *fn, void *arg,
+		    struct sl_err *err);
+/* 0 or negative errno; on failure the journal is as before. */
+int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta);
+/* Makes the closed-over file durable and gives it its final name in one step. 0 or negative errno. */
+int sl_journal_rename(const struct sl_journal *journal, int dirfd, const char *from, const char *to);
+void sl_journal_close(struct sl_journal *journal);
+
+#endif

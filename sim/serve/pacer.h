@@ -1,0 +1,49 @@
+/*
+ * Puts a modelled store behind a wall clock. The model runs on a virtual loop of its own, which the pacer
+ * drives: never ahead of the wall clock, and no further than needed, so that a call may count as arrived a
+ * little earlier than it did (lateness credit: the reply before it left late, so did this call).
+ *
+ * Virtual time is wall time minus a constant. While no request is in service the model may lag behind by up
+ * to the credit cap; its background work is then done when the next request comes.
+ */
+#ifndef SL_SERVE_PACER_H
+#define SL_SERVE_PACER_H
+
+#include <stdint.h>
+
+#include "sim/base/hist.h"
+#include "sim/base/loop.h"
+#include "sim/store/store.h"
+
+/* Whose requests are submitted: embedded in a connection, which must live while in_service > 0. */
+struct sl_pacer_client {
+	uint32_t in_service;
+	/* A request of this client completes: `due_ns` is the modelled completion in wall-loop time, `timed`
+	 * is false for those answered from memory. Called before the request's own completion; `gone` follows
+	 * it.
+	 */
+	void (*completed)(struct sl_pacer_client *self, int64_t due_ns, bool timed);
+	/* in_service fell to 0. The client may free itself. */
+	void (*idle)(struct sl_pacer_client *self);
+};
+
+struct sl_pacer;
+
+/* `model` is the virtual loop `store` runs on, or NULL when it runs on the wall loop itself (null store). All
+ * are borrowed. NULL when out of memory. */
+struct sl_pacer *sl_pacer_new(struct sl_loop *wall, struct sl_loop *model, struct sl_store *store,
+			      int64_t credit_cap_ns);
+/* Finishes what is in service (in virtual time, at once), then frees. Accepts NULL. */
+void sl_pacer_free(struct sl_pacer *pacer);
+/* The store to submit to; its requests complete on the wall loop, with the modelled completion as their
+ * now_ns. */
+struct sl_store *sl_pacer_store(struct sl_pacer *pacer);
+/* Until the next call, requests belong to `client` and count as arrived credit_ns (cut at the cap) earlier.
+ */
+void sl_pacer_enter(struct sl_pacer *pacer, struct sl_pacer_client *client, int64_t credit_ns);
+/* Modelled latency of WRITE and COMMIT (ns). */
+const struct sl_hist *sl_pacer_modelled(const struct sl_pacer *pacer);
+/* Sum of the credit that requests really got: the model cannot go back behind its last event. */
+int64_t sl_pacer_credit_used(const struct sl_pacer *pacer);
+
+#endif
