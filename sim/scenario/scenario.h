@@ -13,7 +13,8 @@ enum sl_provenance {
 	SL_PROV_SPEC,
 	SL_PROV_MEASURED,
 	SL_PROV_FITTED,
-	SL_PROV_ASSUMED
+	SL_PROV_ASSUMED,
+	SL_PROV_DERIVED /* arithmetic on other figures, shown in the source */
 };
 
 enum sl_role {
@@ -67,17 +68,21 @@ const struct sl_published *sl_scenario_published(const struct sl_scenario *sc, i
  * pool.log and pool.data.disks take disk lists. `where` names the origin in messages ("--set"). */
 int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where, struct sl_err *err);
 
-/* The same for a number in base units, without parsing: the fit's inner loop. The key must exist. */
+/* The same for a number in base units, without parsing or allocation: the fit's inner loop. Replaces the value
+ * only; kind, source and range stay those of the file. -EINVAL (no such number), -ERANGE. */
 int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value, struct sl_err *err);
 
 /* Fills *ret for `variant`: defaults, host profile, scenario, params, overlays of the chain of `extends`, --set. */
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);
 
-/* Parameters as resolved for `variant`, in the order of keys.def. */
+/* Parameters as resolved for `variant`: in the order of keys.def, then host.profile, pool.data.disks, pool.log
+ * and pool.cache (unit none, value = number of disks or 0). sl_scenario_param: 0 or -EINVAL (index). The strings
+ * of *ret live until the next change of that key by sl_scenario_set*. */
 int sl_scenario_params(const struct sl_scenario *sc);
 int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, struct sl_param *ret);
 
-/* Figures of the devices used by any variant, with provenance: key "intel-dc-s3500-80.write_latency". */
+/* Figures of the devices used by any variant, with provenance: key "intel-dc-s3500-80.write_latency".
+ * sl_scenario_figure: 0 or -EINVAL (index). */
 int sl_scenario_figures(const struct sl_scenario *sc);
 int sl_scenario_figure(const struct sl_scenario *sc, int index, struct sl_param *ret);
 

@@ -1,0 +1,378 @@
+#include "sim/scenario/inner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARAMS_PREFIX "params."
+
+static int no_memory(struct sl_err *err)
+{
+	return sl_err_set(err, -ENOMEM, "out of memory");
+}
+
+int sl_scenario_unknown(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_schema table,
+			const char *key, const char *otherwise, struct sl_err *err)
+{
+	char hint[160];
+
+	return sl_yaml_fail(yaml, node, NULL, err, "unknown key '%.63s'; %s", key,
+			    sl_schema_hint(table, key, otherwise, hint, sizeof(hint)));
+}
+
+static int stated_kind(struct sl_yaml *yaml, const yaml_node_t *node, const char *key, struct sl_stated *ret,
+		       struct sl_err *err)
+{
+	const char *text = sl_yaml_scalar(yaml, node, key, err);
+	int kind = text ? sl_schema_provenance(text) : -1;
+
+	if (text && kind < 0) {
+		sl_yaml_fail(yaml, node, key, err,
+			     "kind '%.40s' is not known; write spec, measured, derived, fitted or assumed",
+			     text);
+	}
+	if (kind < 0) {
+		return -EINVAL;
+	}
+	ret->kind = (enum sl_provenance)kind;
+	return 0;
+}
+
+static int stated_source(struct sl_yaml *yaml, const yaml_node_t *node, const char *key,
+			 struct sl_stated *ret, struct sl_err *err)
+{
+	ret->source = sl_yaml_scalar(yaml, node, key, err);
+	if (!ret->source) {
+		return -EINVAL;
+	}
+	if (strpbrk(ret->source, "\n\t")) {
+		return sl_yaml_fail(yaml, node, key, err, "source must be one line of text");
+	}
+	return 0;
+}
+
+int sl_scenario_stated(struct sl_yaml *yaml, const yaml_node_t *node, const char *key, bool ranges,
+		       struct sl_stated *ret, struct sl_err *err)
+{
+	int rc = 0;
+
+	*ret = (struct sl_stated){0};
+	if (node->type != YAML_MAPPING_NODE) {
+		return sl_yaml_fail(yaml, node, key, err,
+				    "needs its origin; write {value: ..., kind: ..., source: ...}");
+	}
+	for (int i = 0; i < sl_yaml_pairs(node) && rc == 0; i++) {
+		struct sl_yaml_pair pair = sl_yaml_pair(yaml, node, i);
+
+		if (strcmp(pair.key, "value") == 0) {
+			ret->value_node = pair.value;
+			ret->value = sl_yaml_scalar(yaml, pair.value, key, err);
+			rc = ret->value ? 0 : -EINVAL;
+		} else if (strcmp(pair.key, "kind") == 0) {
+			rc = stated_kind(yaml, pair.value, key, ret, err);
+		} else if (strcmp(pair.key, "source") == 0) {
+			rc = stated_source(yaml, pair.value, key, ret, err);
+		} else if (ranges && strcmp(pair.key, "min") == 0) {
+			ret->min_node = pair.value;
+		} else if (ranges && strcmp(pair.key, "max") == 0) {
+			ret->max_node = pair.value;
+		} else {
+			rc = sl_yaml_fail(yaml, pair.key_node, key, err,
+					  "unknown key '%.40s'; write value, kind, source%s", pair.key,
+					  ranges ? ", min or max" : "");
+		}
+	}
+	if (rc) {
+		return rc;
+	}
+	if (!ret->value || !ret->source || ret->kind == SL_PROV_DEFAULT) {
+		return sl_yaml_fail(yaml, node, key, err,
+				    "'%s' is missing; write {value: ..., kind: ..., source: ...}",
+				    !ret->value    ? "value"
+				    : !ret->source ? "source"
+						   : "kind");
+	}
+	return 0;
+}
+
+static bool is_power_of_two(double value)
+{
+	uint64_t whole = (uint64_t)value;
+
+	return (double)whole == value && whole != 0 && (whole & (whole - 1)) == 0;
+}
+
+/* Parses the scalar at `node` for `row`, with place and key in the message. */
+static int parse_value(const struct sl_yaml *yaml, const yaml_node_t *node, const struct sl_schema_row *row,
+		       double *ret, struct sl_err *err)
+{
+	const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+	int rc;
+
+	if (!text) {
+		return -EINVAL;
+	}
+	rc = sl_schema_parse(row, text, ret, err);
+	if (rc == 0 && row->type == SL_ROW_NUMBER &&
+	    row->offset == offsetof(struct sl_box, recordsize_bytes) && !is_power_of_two(*ret)) {
+		rc = sl_err_set(err, -EINVAL, "'%.40s' is not a power of two; write 16KiB, 128KiB ...", text);
+	}
+	if (rc) {
+		sl_yaml_wrap(yaml, node, row->key, err);
+	}
+	return rc;
+}
+
+static int assign_param(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
+			const yaml_node_t *node, struct sl_assign *assign, struct sl_err *err)
+{
+	struct sl_stated stated;
+	int rc = sl_scenario_stated(yaml, node, row->key, true, &stated, err);
+
+	if (rc == 0) {
+		rc = parse_value(yaml, stated.value_node, row, &assign->value, err);
+	}
+	if (rc == 0 && !stated.min_node != !stated.max_node) {
+		rc = sl_yaml_fail(yaml, node, row->key, err, "min and max belong together; write both");
+	}
+	if (rc == 0 && stated.kind == SL_PROV_FITTED && !stated.min_node) {
+		rc = sl_yaml_fail(yaml, node, row->key, err,
+				  "a fitted value needs its range; add min and max");
+	}
+	if (rc == 0 && stated.min_node) {
+		rc = parse_value(yaml, stated.min_node, row, &assign->min, err);
+	}
+	if (rc == 0 && stated.max_node) {
+		rc = parse_value(yaml, stated.max_node, row, &assign->max, err);
+	}
+	if (rc) {
+		return rc;
+	}
+	if (stated.min_node && !(assign->min <= assign->value && assign->value <= assign->max)) {
+		return sl_yaml_fail(yaml, node, row->key, err, "the value is outside of its own min and max");
+	}
+	assign->kind = stated.kind;
+	assign->text = sl_arena_strdup(&sc->arena, stated.value);
+	assign->source = sl_arena_strdup(&sc->arena, stated.source);
+	return assign->text && assign->source ? 0 : no_memory(err);
+}
+
+static int assign_value(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
+			const yaml_node_t *node, enum sl_shape shape, struct sl_assign *assign,
+			struct sl_err *err)
+{
+	bool param = strncmp(row->key, PARAMS_PREFIX, strlen(PARAMS_PREFIX)) == 0;
+	int rc;
+
+	assign->min = row->min;
+	assign->max = row->max;
+	if (shape == SL_SHAPE_PARAM ||
+	    (shape == SL_SHAPE_EITHER && param && node->type == YAML_MAPPING_NODE)) {
+		return assign_param(sc, yaml, row, node, assign, err);
+	}
+	rc = parse_value(yaml, node, row, &assign->value, err);
+	if (rc) {
+		return rc;
+	}
+	assign->text = sl_arena_strdup(&sc->arena, (const char *)node->data.scalar.value);
+	return assign->text ? 0 : no_memory(err);
+}
+
+/* "NAME" or "NAME x COUNT"; 0 when it is neither. */
+static int split_disk(const char *text, char name[SL_NAME_MAX])
+{
+	size_t len = strcspn(text, " ");
+	const char *rest = text + len;
+	char *end;
+	long count;
+
+	if (len == 0 || len >= SL_NAME_MAX) {
+		return 0;
+	}
+	memcpy(name, text, len);
+	name[len] = '\0';
+	rest += strspn(rest, " ");
+	if (*rest == '\0') {
+		return 1;
+	}
+	if (rest[0] != 'x' || rest[1] != ' ') {
+		return 0;
+	}
+	rest += 1 + strspn(rest + 1, " ");
+	if (*rest < '1' || *rest > '9') {
+		return 0;
+	}
+	count = strtol(rest, &end, 10);
+	return *end == '\0' && count <= 1000000 ? (int)count : 0;
+}
+
+static int add_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
+		     const yaml_node_t *node, struct sl_disks *disks, struct sl_err *err)
+{
+	const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+	char name[SL_NAME_MAX] = "";
+	int count, device;
+
+	if (!text) {
+		return -EINVAL;
+	}
+	count = split_disk(text, name);
+	if (count == 0) {
+		return sl_yaml_fail(yaml, node, row->key, err,
+				    "'%.40s' is no disk; write NAME or NAME x COUNT", text);
+	}
+	if (count > (int)row->max - disks->n) {
+		return sl_yaml_fail(yaml, node, row->key, err, "more than %d disks; use fewer",
+				    (int)row->max);
+	}
+	device = sl_scenario_device(sc, yaml, node, row->key, name, err);
+	if (device < 0) {
+		return device;
+	}
+	while (count-- > 0) {
+		disks->device[disks->n++] = device;
+	}
+	return 0;
+}
+
+/* "a, b x 2" for the report. */
+static const char *disks_text(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *list)
+{
+	int n = sl_yaml_items(list);
+	size_t size = 1, at = 0;
+	char *text;
+
+	for (int i = 0; i < n; i++) {
+		size += sl_yaml_item(yaml, list, i)->data.scalar.length + 2;
+	}
+	text = sl_arena_alloc(&sc->arena, size);
+	for (int i = 0; i < n && text; i++) {
+		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "",
+				       (const char *)sl_yaml_item(yaml, list, i)->data.scalar.value);
+	}
+	return text;
+}
+
+static int assign_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
+			const yaml_node_t *node, struct sl_assign *assign, struct sl_err *err)
+{
+	struct sl_disks *disks = sl_arena_alloc(&sc->arena, sizeof(*disks));
+	int rc = 0;
+
+	if (!disks) {
+		return no_memory(err);
+	}
+	if (node->type == YAML_SEQUENCE_NODE) {
+		if (sl_yaml_items(node) == 0) {
+			return sl_yaml_fail(yaml, node, row->key, err, "is an empty list; name a device%s",
+					    row->min < 1 ? ", or write none" : "");
+		}
+		for (int i = 0; i < sl_yaml_items(node) && rc == 0; i++) {
+			rc = add_disks(sc, yaml, row, sl_yaml_item(yaml, node, i), disks, err);
+		}
+		assign->text = rc == 0 ? disks_text(sc, yaml, node) : NULL;
+	} else {
+		const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+
+		if (!text) {
+			return -EINVAL;
+		}
+		if (row->min >= 1 || strcmp(text, "none") != 0) {
+			rc = add_disks(sc, yaml, row, node, disks, err);
+		}
+		assign->text = sl_arena_strdup(&sc->arena, text);
+	}
+	if (rc == 0 && !assign->text) {
+		rc = no_memory(err);
+	}
+	assign->value = disks->n;
+	assign->disks = disks;
+	return rc;
+}
+
+/* host.profile and pool.cache: words that are no field of the box. */
+static int assign_word(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
+		       const yaml_node_t *node, struct sl_assign *assign, struct sl_err *err)
+{
+	const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+	bool none;
+
+	if (!text) {
+		return -EINVAL;
+	}
+	none = strcmp(text, "none") == 0;
+	if (row->type == SL_ROW_ABSENT && !none) {
+		return sl_yaml_fail(yaml, node, row->key, err,
+				    "'%.40s': cache devices are not supported so far; write none", text);
+	}
+	if (row->type == SL_ROW_PROFILE && !none) {
+		assign->profile = sl_scenario_profile(sc, yaml, node, text, err);
+		if (assign->profile < 0) {
+			return assign->profile;
+		}
+	}
+	assign->text = sl_arena_strdup(&sc->arena, text);
+	return assign->text ? 0 : no_memory(err);
+}
+
+int sl_scenario_assign(struct sl_scenario *sc, struct sl_yaml *yaml, struct sl_layer *layer, int at,
+		       struct sl_yaml_pair pair, enum sl_shape shape, struct sl_err *err)
+{
+	const struct sl_schema_row *row = &sl_schema_keys().rows[at];
+	struct sl_assign *assign;
+	char where[SL_YAML_WHERE_MAX];
+	int rc;
+
+	if (layer->by_key[at]) {
+		return sl_yaml_fail(yaml, pair.key_node, row->key, err,
+				    "given twice, first at %s; remove one of them", layer->by_key[at]->where);
+	}
+	assign = sl_arena_alloc(&sc->arena, sizeof(*assign));
+	if (!assign) {
+		return no_memory(err);
+	}
+	sl_yaml_where(yaml, pair.value, where, sizeof(where));
+	assign->where = sl_arena_strdup(&sc->arena, where);
+	if (!assign->where) {
+		return no_memory(err);
+	}
+	assign->kind = SL_PROV_GIVEN;
+	assign->source = "";
+	assign->profile = -1;
+	if (row->type == SL_ROW_DISKS) {
+		rc = assign_disks(sc, yaml, row, pair.value, assign, err);
+	} else if (row->type == SL_ROW_PROFILE || row->type == SL_ROW_ABSENT) {
+		rc = assign_word(sc, yaml, row, pair.value, assign, err);
+	} else {
+		rc = assign_value(sc, yaml, row, pair.value, shape, assign, err);
+	}
+	if (rc == 0) {
+		layer->by_key[at] = assign;
+	}
+	return rc;
+}
+
+int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err)
+{
+	static const struct sl_disks no_disks = {0};
+	struct sl_schema table = sl_schema_keys();
+
+	for (int i = 0; i < table.n; i++) {
+		const struct sl_schema_row *row = &table.rows[i];
+		struct sl_assign *assign = &sc->defaults[i];
+
+		*assign = (struct sl_assign){.text = row->dflt,
+					     .source = "",
+					     .where = "default",
+					     .kind = SL_PROV_DEFAULT,
+					     .min = row->min,
+					     .max = row->max,
+					     .disks = row->type == SL_ROW_DISKS ? &no_disks : NULL,
+					     .profile = -1};
+		if (i < SL_N_KEYS && sl_schema_parse(row, row->dflt, &assign->value, err)) {
+			return sl_err_wrap(err, "default of %s", row->key);
+		}
+	}
+	return 0;
+}

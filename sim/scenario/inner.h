@@ -1,0 +1,133 @@
+/*
+ * Inside sim/scenario. A scenario is a pile of layers, each a table key -> assignment: the table's defaults,
+ * a host profile, the scenario's own sections, one layer per variant (with its parent) and the overrides of
+ * sl_scenario_set on top. Resolving is a look-up from the top; everything a look-up can need (profiles,
+ * devices) is loaded when it is first named, so that resolving does no input or output.
+ */
+#ifndef SL_SCENARIO_INNER_H
+#define SL_SCENARIO_INNER_H
+
+#include "sim/scenario/arena.h"
+#include "sim/scenario/scenario.h"
+#include "sim/scenario/schema.h"
+#include "sim/scenario/yaml.h"
+
+#define SL_VARIANTS_MAX 64
+#define SL_WORKLOADS_MAX 64
+#define SL_DEVICES_MAX 64
+#define SL_PROFILES_MAX 64
+
+struct sl_disks {
+	int n;
+	int device[SL_BOX_DATA_MAX]; /* positions in sc->devices */
+};
+
+/* All strings belong to the scenario's arena or are static. */
+struct sl_assign {
+	double value;
+	const char *text, *source, *where;
+	enum sl_provenance kind;
+	double min, max;              /* the table's range, or the file's for fitted values */
+	const struct sl_disks *disks; /* SL_ROW_DISKS only */
+	int profile;                  /* SL_ROW_PROFILE only: position in sc->profiles, -1 = none */
+};
+
+struct sl_layer {
+	const struct sl_assign *by_key[SL_N_ROWS];
+};
+
+struct sl_profile {
+	char name[SL_NAME_MAX];
+	struct sl_layer layer;
+};
+
+struct sl_device {
+	struct sl_dev_spec spec;
+	struct sl_param figures[SL_N_FIGURES];
+	int n_figures;
+	bool used; /* by some variant as resolved now */
+};
+
+struct sl_variant {
+	char name[SL_NAME_MAX];
+	int parent; /* -1 = the scenario itself */
+	struct sl_layer layer;
+};
+
+/* A number set without parsing; stands above everything. */
+struct sl_override {
+	bool on;
+	double value;
+	char text[32];
+};
+
+struct sl_scenario {
+	struct sl_arena arena;
+	const char *name, *title;
+	const char *dir, *data_dir; /* data_dir may be NULL */
+	const char *where;          /* of the file as a whole */
+	struct sl_assign defaults[SL_N_ROWS];
+	struct sl_layer base, set;
+	struct sl_override numbers[SL_N_KEYS];
+	struct sl_variant *variants;
+	int n_variants, n_workloads, n_devices, n_profiles;
+	struct sl_workload workloads[SL_WORKLOADS_MAX];
+	struct sl_device *devices[SL_DEVICES_MAX];
+	struct sl_profile *profiles[SL_PROFILES_MAX];
+	struct sl_published *published; /* [variant * n_workloads + workload]; value 0 = nothing */
+	struct sl_layer *resolved;      /* one per variant */
+};
+
+/* How a value may be written. */
+enum sl_shape {
+	SL_SHAPE_PLAIN, /* the box's own sections: a value */
+	SL_SHAPE_PARAM, /* params: a map with value, kind and source */
+	SL_SHAPE_EITHER /* overlays: a value, or for params a map */
+};
+
+/* {value, kind, source} as a catalogue file or `params:` states it; min and max only with `ranges`. */
+struct sl_stated {
+	const yaml_node_t *value_node, *min_node, *max_node;
+	const char *value, *source; /* live as long as the document */
+	enum sl_provenance kind;
+};
+
+/* From memory; `label` stands for the path (its folder is searched for devices). See sl_scenario_load. */
+int sl_scenario_load_buffer(const char *bytes, size_t size, const char *label, const char *data_dir,
+			    struct sl_scenario **ret, struct sl_err *err);
+
+/* assign.c */
+int sl_scenario_stated(struct sl_yaml *yaml, const yaml_node_t *node, const char *key, bool ranges,
+		       struct sl_stated *ret, struct sl_err *err);
+/* Puts the value at `node` for the row `at` of sl_schema_keys into `layer`; a second value is an error. */
+int sl_scenario_assign(struct sl_scenario *sc, struct sl_yaml *yaml, struct sl_layer *layer, int at,
+		       struct sl_yaml_pair pair, enum sl_shape shape, struct sl_err *err);
+int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err);
+/* Sets "unknown key '...'; did you mean ...?" at the key. Returns -EINVAL. */
+int sl_scenario_unknown(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_schema table,
+			const char *key, const char *otherwise, struct sl_err *err);
+
+/* library.c: files that are found by name: FOLDER/NAME.yaml beside the scenario, then in the data folder.
+ * `node` is where the name was written, for messages. On success *ret is loaded. */
+int sl_scenario_library(const struct sl_scenario *sc, const char *folder, const char *name,
+			struct sl_yaml *yaml, const yaml_node_t *node, const char *key, struct sl_yaml *ret,
+			struct sl_err *err);
+
+/* device.c, profile.c: position in sc->devices / sc->profiles, loaded on first use; negative errno. */
+int sl_scenario_device(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *node, const char *key,
+		       const char *name, struct sl_err *err);
+int sl_scenario_profile(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *node,
+			const char *name, struct sl_err *err);
+
+/* parts.c: workloads, variants and published figures of a scenario. */
+int sl_scenario_read_workloads(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			       struct sl_err *err);
+int sl_scenario_read_variants(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			      struct sl_err *err);
+int sl_scenario_read_published(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			       struct sl_err *err);
+
+/* resolve.c: fills sc->resolved and checks every variant; no input or output. */
+int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err);
+
+#endif

@@ -1,0 +1,365 @@
+#include "sim/scenario/inner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KIND_WORDS "oltp|fileio|syncwrite"
+
+static int no_memory(struct sl_err *err)
+{
+	return sl_err_set(err, -ENOMEM, "out of memory");
+}
+
+static int check_name(const struct sl_yaml *yaml, struct sl_yaml_pair pair, struct sl_err *err)
+{
+	if (sl_scenario_name_ok(pair.key)) {
+		return 0;
+	}
+	return sl_yaml_fail(yaml, pair.key_node, NULL, err,
+			    "'%.40s' is no valid name; use 1 to 63 bytes without spaces, commas, slashes and "
+			    "control characters",
+			    pair.key);
+}
+
+/* A map with 1..max entries. */
+static int check_count(const struct sl_yaml *yaml, const yaml_node_t *map, const char *key, int max,
+		       struct sl_err *err)
+{
+	int rc = sl_yaml_want_map(yaml, map, key, err);
+
+	if (rc == 0 && sl_yaml_pairs(map) == 0) {
+		rc = sl_yaml_fail(yaml, map, key, err, "is empty; add at least one");
+	}
+	if (rc == 0 && sl_yaml_pairs(map) > max) {
+		rc = sl_yaml_fail(yaml, map, key, err, "more than %d; split the scenario", max);
+	}
+	return rc;
+}
+
+static int workload_kind(struct sl_yaml *yaml, const yaml_node_t *map, struct sl_workload *workload,
+			 struct sl_err *err)
+{
+	const yaml_node_t *node = sl_yaml_get(yaml, map, "kind");
+	const char *text;
+	int kind;
+
+	if (!node) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "'kind' is missing; write kind: oltp, fileio or syncwrite");
+	}
+	text = sl_yaml_scalar(yaml, node, "kind", err);
+	if (!text) {
+		return -EINVAL;
+	}
+	kind = sl_schema_word(KIND_WORDS, text);
+	if (kind < 0) {
+		return sl_yaml_fail(yaml, node, "kind", err,
+				    "'%.40s' is not known; write oltp, fileio or syncwrite", text);
+	}
+	workload->kind = (enum sl_workload_kind)kind;
+	return 0;
+}
+
+static int workload_value(struct sl_yaml *yaml, struct sl_yaml_pair pair, struct sl_workload *workload,
+			  struct sl_err *err)
+{
+	struct sl_schema table = sl_schema_workload();
+	int at = sl_schema_find(table, pair.key, 1u << workload->kind);
+	const char *text;
+	double value;
+
+	if (at < 0 && sl_schema_find(table, pair.key, SL_ANY_KIND) >= 0) {
+		return sl_yaml_fail(yaml, pair.key_node, NULL, err,
+				    "key '%s' does not belong to this kind of workload; remove it", pair.key);
+	}
+	if (at < 0) {
+		return sl_scenario_unknown(yaml, pair.key_node, table, pair.key, "see sloglab-scenario(5)",
+					   err);
+	}
+	text = sl_yaml_scalar(yaml, pair.value, pair.key, err);
+	if (!text) {
+		return -EINVAL;
+	}
+	if (sl_schema_parse(&table.rows[at], text, &value, err)) {
+		sl_yaml_wrap(yaml, pair.value, pair.key, err);
+		return -EINVAL;
+	}
+	sl_schema_store(&table.rows[at], value, workload);
+	return 0;
+}
+
+/* Values that are fine alone but not together. */
+static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
+			  const struct sl_workload *workload, struct sl_err *err)
+{
+	if (workload->max_time_ns <= 0 && workload->max_requests == 0) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "never ends; give max_time or max_requests a value above 0");
+	}
+	if (workload->kind == SL_WL_FILEIO &&
+	    workload->file_total_bytes / (double)workload->files < workload->block_bytes) {
+		return sl_yaml_fail(
+		    yaml, map, workload->name, err,
+		    "a file is smaller than one block; raise file_total or lower files or block");
+	}
+	if (workload->kind == SL_WL_SYNCWRITE && workload->file_total_bytes < workload->block_bytes) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "the file is smaller than one block; raise file_total or lower block");
+	}
+	return 0;
+}
+
+static int read_workload(struct sl_yaml *yaml, struct sl_yaml_pair pair, struct sl_workload *workload,
+			 struct sl_err *err)
+{
+	struct sl_schema table = sl_schema_workload();
+	int rc = check_name(yaml, pair, err);
+
+	if (rc) {
+		return rc;
+	}
+	(void)snprintf(workload->name, sizeof(workload->name), "%.63s", pair.key);
+	for (int i = 0; i < table.n; i++) {
+		double value;
+
+		if (sl_schema_parse(&table.rows[i], table.rows[i].dflt, &value, err)) {
+			return sl_err_wrap(err, "default of %s", table.rows[i].key);
+		}
+		sl_schema_store(&table.rows[i], value, workload);
+	}
+	rc = sl_yaml_want_map(yaml, pair.value, workload->name, err);
+	if (rc == 0) {
+		rc = workload_kind(yaml, pair.value, workload, err);
+	}
+	for (int i = 0; rc == 0 && i < sl_yaml_pairs(pair.value); i++) {
+		struct sl_yaml_pair entry = sl_yaml_pair(yaml, pair.value, i);
+
+		rc = strcmp(entry.key, "kind") == 0 ? 0 : workload_value(yaml, entry, workload, err);
+	}
+	return rc ? rc : check_workload(yaml, pair.value, workload, err);
+}
+
+int sl_scenario_read_workloads(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			       struct sl_err *err)
+{
+	int rc = check_count(yaml, map, "workloads", SL_WORKLOADS_MAX, err);
+
+	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
+		rc = read_workload(yaml, sl_yaml_pair(yaml, map, i), &sc->workloads[i], err);
+		sc->n_workloads += rc == 0;
+	}
+	return rc;
+}
+
+static int read_set(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+		    struct sl_variant *variant, struct sl_err *err)
+{
+	struct sl_schema table = sl_schema_keys();
+	int rc = sl_yaml_want_map(yaml, map, "set", err);
+
+	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
+		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
+		int at = sl_schema_find(table, pair.key, SL_ANY_KIND);
+
+		rc = at < 0 ? sl_scenario_unknown(yaml, pair.key_node, table, pair.key,
+						  "write section.key as in sloglab-scenario(5)", err)
+			    : sl_scenario_assign(sc, yaml, &variant->layer, at, pair, SL_SHAPE_EITHER, err);
+	}
+	return rc;
+}
+
+static int fail_variant(const struct sl_scenario *sc, const struct sl_yaml *yaml, const yaml_node_t *node,
+			const char *key, const char *name, struct sl_err *err)
+{
+	struct sl_nearest nearest = sl_nearest_to(name);
+	char hint[160];
+
+	for (int i = 0; i < sc->n_variants; i++) {
+		sl_nearest_offer(&nearest, sc->variants[i].name);
+	}
+	return sl_yaml_fail(yaml, node, key, err, "unknown variant '%.63s'; %s", name,
+			    sl_nearest_hint(&nearest, "name one of variants", hint, sizeof(hint)));
+}
+
+static int read_extends(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *node,
+			struct sl_variant *variant, struct sl_err *err)
+{
+	const char *text = sl_yaml_scalar(yaml, node, "extends", err);
+
+	if (!text) {
+		return -EINVAL;
+	}
+	variant->parent = sl_scenario_find_variant(sc, text);
+	return variant->parent < 0 ? fail_variant(sc, yaml, node, "extends", text, err) : 0;
+}
+
+static int read_variant(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			struct sl_variant *variant, struct sl_err *err)
+{
+	int rc = sl_yaml_want_map(yaml, map, variant->name, err);
+
+	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
+		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
+
+		if (strcmp(pair.key, "set") == 0) {
+			rc = read_set(sc, yaml, pair.value, variant, err);
+		} else if (strcmp(pair.key, "extends") == 0) {
+			rc = read_extends(sc, yaml, pair.value, variant, err);
+		} else {
+			rc = sl_yaml_fail(yaml, pair.key_node, NULL, err,
+					  "unknown key '%.63s'; a variant has extends and set", pair.key);
+		}
+	}
+	return rc;
+}
+
+/* Every chain of parents must end within as many steps as there are variants. */
+static int check_cycle(const struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+		       int variant, struct sl_err *err)
+{
+	int at = variant;
+
+	for (int steps = 0; steps <= sc->n_variants; steps++) {
+		at = sc->variants[at].parent;
+		if (at < 0) {
+			return 0;
+		}
+		if (at == variant) {
+			return sl_yaml_fail(
+			    yaml, sl_yaml_get(yaml, sl_yaml_pair(yaml, map, variant).value, "extends"),
+			    "extends", err, "variant '%s' extends itself in a circle; break the chain",
+			    sc->variants[variant].name);
+		}
+	}
+	return 0; /* leads into a circle of others, reported at its members */
+}
+
+int sl_scenario_read_variants(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			      struct sl_err *err)
+{
+	int rc = check_count(yaml, map, "variants", SL_VARIANTS_MAX, err);
+	int n = rc == 0 ? sl_yaml_pairs(map) : 0;
+
+	if (rc) {
+		return rc;
+	}
+	sc->variants = sl_arena_alloc(&sc->arena, (size_t)n * sizeof(*sc->variants));
+	if (!sc->variants) {
+		return no_memory(err);
+	}
+	for (int i = 0; rc == 0 && i < n; i++) {
+		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
+
+		rc = check_name(yaml, pair, err);
+		(void)snprintf(sc->variants[i].name, sizeof(sc->variants[i].name), "%.63s", pair.key);
+		sc->variants[i].parent = -1;
+	}
+	/* All names first: a variant may extend one further down. */
+	sc->n_variants = n;
+	for (int i = 0; rc == 0 && i < n; i++) {
+		rc = read_variant(sc, yaml, sl_yaml_pair(yaml, map, i).value, &sc->variants[i], err);
+	}
+	for (int i = 0; rc == 0 && i < n; i++) {
+		rc = check_cycle(sc, yaml, map, i, err);
+	}
+	return rc;
+}
+
+static int read_cell_value(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_published *cell,
+			   struct sl_err *err)
+{
+	static const struct sl_schema_row row = {
+	    .key = "value", .type = SL_ROW_NUMBER, .unit = SL_UNIT_NONE, .min = 1e-3, .max = 1e9};
+	const char *text = sl_yaml_scalar(yaml, node, "value", err);
+
+	if (!text) {
+		return -EINVAL;
+	}
+	if (sl_schema_parse(&row, text, &cell->value, err)) {
+		sl_yaml_wrap(yaml, node, "value", err);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int read_cell_role(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_published *cell,
+			  struct sl_err *err)
+{
+	const char *text = sl_yaml_scalar(yaml, node, "role", err);
+	int at = text ? sl_schema_word("calibrate|predict", text) : -1;
+
+	if (text && at < 0) {
+		sl_yaml_fail(yaml, node, "role", err, "'%.40s' is not known; write calibrate or predict",
+			     text);
+	}
+	if (at < 0) {
+		return -EINVAL;
+	}
+	cell->role = at == 0 ? SL_ROLE_CALIBRATE : SL_ROLE_PREDICT;
+	return 0;
+}
+
+static int read_cell(struct sl_yaml *yaml, struct sl_yaml_pair cell_pair, struct sl_published *cell,
+		     struct sl_err *err)
+{
+	int rc = sl_yaml_want_map(yaml, cell_pair.value, cell_pair.key, err);
+
+	for (int i = 0; rc == 0 && i < sl_yaml_pairs(cell_pair.value); i++) {
+		struct sl_yaml_pair pair = sl_yaml_pair(yaml, cell_pair.value, i);
+
+		if (strcmp(pair.key, "value") == 0) {
+			rc = read_cell_value(yaml, pair.value, cell, err);
+		} else if (strcmp(pair.key, "role") == 0) {
+			rc = read_cell_role(yaml, pair.value, cell, err);
+		} else {
+			rc = sl_yaml_fail(yaml, pair.key_node, NULL, err,
+					  "unknown key '%.63s'; a published figure has value and role",
+					  pair.key);
+		}
+	}
+	if (rc == 0 && cell->value <= 0) {
+		rc = sl_yaml_fail(yaml, cell_pair.value, cell_pair.key, err,
+				  "'value' is missing; write {value: 188, role: predict}");
+	}
+	return rc;
+}
+
+static int fail_workload(const struct sl_scenario *sc, const struct sl_yaml *yaml, const yaml_node_t *node,
+			 const char *name, struct sl_err *err)
+{
+	struct sl_nearest nearest = sl_nearest_to(name);
+	char hint[160];
+
+	for (int i = 0; i < sc->n_workloads; i++) {
+		sl_nearest_offer(&nearest, sc->workloads[i].name);
+	}
+	return sl_yaml_fail(yaml, node, "published", err, "unknown workload '%.63s'; %s", name,
+			    sl_nearest_hint(&nearest, "name one of workloads", hint, sizeof(hint)));
+}
+
+int sl_scenario_read_published(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
+			       struct sl_err *err)
+{
+	int rc = sl_yaml_want_map(yaml, map, "published", err);
+
+	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
+		struct sl_yaml_pair row = sl_yaml_pair(yaml, map, i);
+		int variant = sl_scenario_find_variant(sc, row.key);
+
+		if (variant < 0) {
+			return fail_variant(sc, yaml, row.key_node, "published", row.key, err);
+		}
+		rc = sl_yaml_want_map(yaml, row.value, row.key, err);
+		for (int j = 0; rc == 0 && j < sl_yaml_pairs(row.value); j++) {
+			struct sl_yaml_pair pair = sl_yaml_pair(yaml, row.value, j);
+			int workload = sl_scenario_find_workload(sc, pair.key);
+
+			rc = workload < 0
+				 ? fail_workload(sc, yaml, pair.key_node, pair.key, err)
+				 : read_cell(yaml, pair, &sc->published[variant * sc->n_workloads + workload],
+					     err);
+		}
+	}
+	return rc;
+}

@@ -1,0 +1,263 @@
+#include "sim/scenario/inner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The scenario's word for `key` in `variant`; NULL when only profile and table speak. */
+static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key)
+{
+	if (sc->set.by_key[key]) {
+		return sc->set.by_key[key];
+	}
+	for (int v = variant; v >= 0; v = sc->variants[v].parent) {
+		if (sc->variants[v].layer.by_key[key]) {
+			return sc->variants[v].layer.by_key[key];
+		}
+	}
+	return sc->base.by_key[key];
+}
+
+static void resolve_variant(const struct sl_scenario *sc, int variant, struct sl_layer *ret)
+{
+	const struct sl_assign *profile = stated(sc, variant, SL_ROW_AT_PROFILE);
+	const struct sl_layer *host =
+	    profile && profile->profile >= 0 ? &sc->profiles[profile->profile]->layer : NULL;
+
+	for (int key = 0; key < SL_N_ROWS; key++) {
+		const struct sl_assign *assign = stated(sc, variant, key);
+
+		if (!assign && host) {
+			assign = host->by_key[key];
+		}
+		ret->by_key[key] = assign ? assign : &sc->defaults[key];
+	}
+}
+
+static int row_at_field(size_t offset)
+{
+	struct sl_schema table = sl_schema_keys();
+
+	for (int i = 0; i < SL_N_KEYS; i++) {
+		if (table.rows[i].offset == offset) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* Disks and layout must fit; the message stands where the disks were named. */
+static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err *err)
+{
+	static const int least[] = {[SL_LAYOUT_STRIPE] = 1, [SL_LAYOUT_MIRROR] = 2, [SL_LAYOUT_RAIDZ1] = 3};
+	static const char *const names[] = {"stripe", "mirror", "raidz1"};
+	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assign *data = layer->by_key[SL_ROW_AT_DATA];
+	int layout = (int)layer->by_key[row_at_field(offsetof(struct sl_box, data_layout))]->value;
+
+	if (data->disks->n == 0) {
+		return sl_err_set(err, -EINVAL,
+				  "%s: pool.data.disks: is missing; add pool: {data: {layout: raidz1, disks: "
+				  "[hdd-7200-desktop x 3]}}",
+				  sc->where);
+	}
+	if (data->disks->n < least[layout]) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "%s: pool.data.disks: %s needs at least %d disks, not %d (variant %s); add disks "
+		    "or change pool.data.layout",
+		    data->where, names[layout], least[layout], data->disks->n, sc->variants[variant].name);
+	}
+	return 0;
+}
+
+static void mark_used(struct sl_scenario *sc, const struct sl_disks *disks)
+{
+	for (int i = 0; i < disks->n; i++) {
+		sc->devices[disks->device[i]]->used = true;
+	}
+}
+
+int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
+{
+	for (int i = 0; i < sc->n_devices; i++) {
+		sc->devices[i]->used = false;
+	}
+	for (int v = 0; v < sc->n_variants; v++) {
+		int rc;
+
+		resolve_variant(sc, v, &sc->resolved[v]);
+		rc = check_disks(sc, v, err);
+		if (rc) {
+			return rc;
+		}
+		mark_used(sc, sc->resolved[v].by_key[SL_ROW_AT_DATA]->disks);
+		mark_used(sc, sc->resolved[v].by_key[SL_ROW_AT_LOG]->disks);
+	}
+	return 0;
+}
+
+static void copy_disks(const struct sl_scenario *sc, const struct sl_assign *assign, struct sl_dev_spec *ret,
+		       int *ret_n)
+{
+	*ret_n = assign->disks->n;
+	for (int i = 0; i < assign->disks->n; i++) {
+		ret[i] = sc->devices[assign->disks->device[i]]->spec;
+	}
+}
+
+int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err)
+{
+	const struct sl_schema_row *rows = sl_schema_keys().rows;
+	const struct sl_layer *layer;
+
+	if (variant < 0 || variant >= sc->n_variants) {
+		return sl_err_set(err, -EINVAL, "variant %d does not exist", variant);
+	}
+	layer = &sc->resolved[variant];
+	for (int key = 0; key < SL_N_KEYS; key++) {
+		const struct sl_override *number = &sc->numbers[key];
+
+		sl_schema_store(&rows[key], number->on ? number->value : layer->by_key[key]->value, ret);
+	}
+	copy_disks(sc, layer->by_key[SL_ROW_AT_DATA], ret->data, &ret->n_data);
+	copy_disks(sc, layer->by_key[SL_ROW_AT_LOG], ret->log, &ret->n_log);
+	return 0;
+}
+
+int sl_scenario_params(const struct sl_scenario *sc)
+{
+	(void)sc;
+	return SL_N_ROWS;
+}
+
+int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, struct sl_param *ret)
+{
+	const struct sl_assign *assign;
+	const struct sl_schema_row *row;
+
+	if (variant < 0 || variant >= sc->n_variants || index < 0 || index >= SL_N_ROWS) {
+		return -EINVAL;
+	}
+	row = &sl_schema_keys().rows[index];
+	assign = sc->resolved[variant].by_key[index];
+	*ret = (struct sl_param){
+	    .key = row->key,
+	    .text = assign->text,
+	    .value = assign->value,
+	    .unit = row->unit,
+	    .kind = assign->kind,
+	    .source = assign->source,
+	    .where = assign->where,
+	    .min = assign->min,
+	    .max = assign->max,
+	    .help = row->help,
+	};
+	if (index < SL_N_KEYS && sc->numbers[index].on) {
+		ret->value = sc->numbers[index].value;
+		ret->text = sc->numbers[index].text;
+	}
+	return 0;
+}
+
+int sl_scenario_figures(const struct sl_scenario *sc)
+{
+	int n = 0;
+
+	for (int i = 0; i < sc->n_devices; i++) {
+		n += sc->devices[i]->used ? sc->devices[i]->n_figures : 0;
+	}
+	return n;
+}
+
+int sl_scenario_figure(const struct sl_scenario *sc, int index, struct sl_param *ret)
+{
+	for (int i = 0; i < sc->n_devices && index >= 0; i++) {
+		const struct sl_device *device = sc->devices[i];
+
+		if (!device->used) {
+			continue;
+		}
+		if (index < device->n_figures) {
+			*ret = device->figures[index];
+			return 0;
+		}
+		index -= device->n_figures;
+	}
+	return -EINVAL;
+}
+
+/* Parses `value` as YAML and puts it on top for the row `at`. */
+static int put_override(struct sl_scenario *sc, int at, const char *value, const char *where,
+			struct sl_err *err)
+{
+	struct sl_yaml yaml;
+	int rc = sl_yaml_load_buffer(&yaml, value, strlen(value), where, false, err);
+
+	if (rc == 0) {
+		const yaml_node_t *root = sl_yaml_root(&yaml);
+		struct sl_yaml_pair pair = {.key_node = root, .value = root, .key = ""};
+
+		rc = sl_scenario_assign(sc, &yaml, &sc->set, at, pair, SL_SHAPE_EITHER, err);
+		sl_yaml_free(&yaml);
+	}
+	return rc;
+}
+
+int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where,
+		    struct sl_err *err)
+{
+	int at = sl_schema_find(sl_schema_keys(), key, SL_ANY_KIND);
+	const struct sl_assign *before;
+	struct sl_err local = {0};
+	int rc;
+
+	err = err ? err : &local;
+	if (at < 0) {
+		char hint[160];
+
+		return sl_err_set(err, -EINVAL, "%s: unknown key '%.63s'; %s", where, key,
+				  sl_schema_hint(sl_schema_keys(), key,
+						 "see sloglab-scenario(5) for the keys", hint, sizeof(hint)));
+	}
+	before = sc->set.by_key[at];
+	sc->set.by_key[at] = NULL;
+	rc = put_override(sc, at, value, where, err);
+	if (rc == 0) {
+		rc = sl_scenario_resolve(sc, err);
+	}
+	if (rc) {
+		struct sl_err ignored = {0};
+
+		sc->set.by_key[at] = before;
+		(void)sl_scenario_resolve(sc, &ignored); /* was valid before */
+		return rc;
+	}
+	if (at < SL_N_KEYS) {
+		sc->numbers[at].on = false;
+	}
+	return 0;
+}
+
+int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value, struct sl_err *err)
+{
+	int at = sl_schema_find(sl_schema_keys(), key, SL_ANY_KIND), rc;
+	const struct sl_schema_row *row = at >= 0 ? &sl_schema_keys().rows[at] : NULL;
+	struct sl_override *number;
+
+	if (!row || (row->type != SL_ROW_NUMBER && row->type != SL_ROW_INT)) {
+		return sl_err_set(err, -EINVAL, "'%.63s' is no key with a number", key);
+	}
+	rc = sl_schema_check(row, value, err);
+	if (rc) {
+		return err ? sl_err_wrap(err, "%s", key) : rc;
+	}
+	if (row->type == SL_ROW_INT && (double)(int64_t)value != value) {
+		return sl_err_set(err, -EINVAL, "%s: %g is not a whole number", key, value);
+	}
+	number = &sc->numbers[at];
+	number->value = value;
+	number->on = true;
+	sl_units_format(number->value, row->unit, number->text, sizeof(number->text));
+	return 0;
+}
