@@ -1,0 +1,42 @@
+#include "sim/guest/client.h"
+
+int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops, const struct sl_client_env *env)
+{
+	client->ops = ops;
+	client->env = *env;
+	return sl_hist_init(&client->report.latency);
+}
+
+void sl_client_free(struct sl_client *client)
+{
+	if (client) {
+		sl_hist_fini(&client->report.latency);
+		client->ops->free(client);
+	}
+}
+
+void sl_client_stop(struct sl_client *client, int64_t now_ns)
+{
+	if (!client->stopped) {
+		client->stopped = true;
+		client->report.elapsed_ns = now_ns;
+		sl_loop_stop(client->env.loop);
+	}
+}
+
+bool sl_client_count(struct sl_client *client, int64_t now_ns)
+{
+	const struct sl_workload *workload = client->env.workload;
+	uint64_t max_requests = (uint64_t)workload->max_requests;
+
+	if (client->stopped) {
+		return false;
+	}
+	client->report.operations++;
+	if ((max_requests > 0 && client->report.operations >= max_requests) ||
+	    (workload->max_time_ns > 0 && (double)now_ns >= workload->max_time_ns)) {
+		sl_client_stop(client, now_ns);
+		return false;
+	}
+	return true;
+}

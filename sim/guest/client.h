@@ -1,0 +1,63 @@
+/*
+ * The programs in the guest: sysbench OLTP with its database, sysbench fileio, and a program that writes
+ * synchronously over NFS. A client runs its workload on a loop and stops it when its stop rule says so.
+ */
+#ifndef SL_GUEST_CLIENT_H
+#define SL_GUEST_CLIENT_H
+
+#include <stdint.h>
+
+#include "sim/base/cpu.h"
+#include "sim/base/hist.h"
+#include "sim/base/loop.h"
+#include "sim/base/trace.h"
+#include "sim/hyp/hyp.h"
+#include "sim/scenario/box.h"
+
+/* What every client needs; all borrowed. */
+struct sl_client_env {
+	struct sl_loop *loop;
+	struct sl_cpu *cpu; /* the guest's vCPUs */
+	struct sl_hyp *hyp;
+	struct sl_trace *trace; /* may be NULL */
+	const struct sl_box *box;
+	const struct sl_workload *workload;
+	uint64_t seed;
+};
+
+/* What the client saw. */
+struct sl_client_report {
+	uint64_t operations; /* transactions, counted requests or writes */
+	int64_t elapsed_ns;
+	struct sl_hist latency; /* of a transaction, a request that waited for storage, or a write */
+};
+
+struct sl_client;
+
+struct sl_client_ops {
+	/* Arms the first events; the client calls sl_loop_stop at its end. */
+	void (*start)(struct sl_client *client);
+	void (*free)(struct sl_client *client);
+};
+
+struct sl_client {
+	const struct sl_client_ops *ops;
+	struct sl_client_env env;
+	struct sl_client_report report;
+	bool stopped;
+};
+
+/* NULL when out of memory. Free with sl_client_free. */
+struct sl_client *sl_oltp_client_new(const struct sl_client_env *env);
+struct sl_client *sl_fileio_client_new(const struct sl_client_env *env);
+struct sl_client *sl_syncwrite_client_new(const struct sl_client_env *env);
+void sl_client_free(struct sl_client *client);
+
+/* Private to the room: shared parts of the clients. */
+int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops, const struct sl_client_env *env);
+/* One operation is done: counts it and applies the stop rules (max_requests, max_time); false = stop. */
+bool sl_client_count(struct sl_client *client, int64_t now_ns);
+/* Ends the run at now_ns. */
+void sl_client_stop(struct sl_client *client, int64_t now_ns);
+
+#endif

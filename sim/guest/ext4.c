@@ -1,0 +1,338 @@
+#include "sim/guest/ext4.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define PAGE 4096
+#define INODES_PER_BLOCK 16 /* 256-byte inodes in 4 KiB blocks of the inode table */
+#define JOURNAL_BYTES (INT64_C(128) << 20)
+#define FILES_START (INT64_C(256) << 20)
+
+struct extent {
+	int64_t offset;
+	uint32_t bytes;
+};
+
+struct sl_ext4_file {
+	int64_t base;
+	struct extent *dirty; /* disjoint ranges in order of writing */
+	uint32_t n_dirty, room;
+	bool zero; /* all dirty data is zero bytes */
+	uint64_t tid;
+	int64_t mtime_tick;
+};
+
+struct ext4_io {
+	void *pool_link;
+	struct sl_ext4_fsync *fsync;
+	struct sl_hyp_req req;
+};
+
+enum { JOURNAL_METADATA, JOURNAL_PREFLUSH, JOURNAL_RECORD, JOURNAL_POSTFLUSH };
+
+static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag);
+static void journal_next(struct sl_ext4 *fs, int64_t now_ns);
+
+static void fsync_finish(struct sl_ext4_fsync *req, int64_t now_ns)
+{
+	struct sl_ext4 *fs = req->fs;
+
+	if (fs->config.trace) {
+		sl_trace_span(fs->config.trace, "ext4", "fsync", req->tag, req->start_ns, now_ns);
+	}
+	sl_timer_fire(&req->done, now_ns);
+}
+
+/* jbd2 */
+
+static void journal_finish(struct sl_ext4 *fs, int64_t now_ns)
+{
+	struct sl_ext4_fsync **at = &fs->waiters, *ready = NULL, **tail = &ready;
+
+	fs->committing = false;
+	fs->committed = fs->running - 1;
+	fs->commits++;
+	if (fs->config.trace) {
+		sl_trace_span(fs->config.trace, "jbd2", "commit", fs->journal_tag, fs->journal_start_ns, now_ns);
+	}
+	while (*at) {
+		struct sl_ext4_fsync *req = *at;
+
+		if (req->tid <= fs->committed) {
+			*at = req->next;
+			*tail = req;
+			tail = &req->next;
+		} else {
+			at = &req->next;
+		}
+	}
+	*tail = NULL;
+	if (fs->commit_wanted) {
+		commit_running(fs, now_ns, fs->waiters ? fs->waiters->tag : 0);
+	}
+	while (ready) {
+		struct sl_ext4_fsync *req = ready;
+
+		ready = req->next;
+		fsync_finish(req, now_ns);
+	}
+}
+
+static void journal_io_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_ext4 *fs = sl_container_of(timer, struct sl_ext4, journal.done);
+	bool flushes = sl_hyp_has_flush(fs->config.disk);
+
+	if (fs->journal_step == JOURNAL_POSTFLUSH || (fs->journal_step == JOURNAL_RECORD && !flushes)) {
+		journal_finish(fs, now_ns);
+		return;
+	}
+	fs->journal_step++;
+	if (fs->journal_step == JOURNAL_PREFLUSH && !flushes) {
+		fs->journal_step++;
+	}
+	journal_next(fs, now_ns);
+}
+
+static void journal_submit(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_ext4 *fs = sl_container_of(timer, struct sl_ext4, journal_job.done);
+
+	sl_hyp_submit(fs->config.disk, now_ns, &fs->journal);
+}
+
+/* Issues the request of the present step, after its share of CPU. */
+static void journal_next(struct sl_ext4 *fs, int64_t now_ns)
+{
+	struct sl_hyp_req *req = &fs->journal;
+	bool flush = fs->journal_step == JOURNAL_PREFLUSH || fs->journal_step == JOURNAL_POSTFLUSH;
+
+	req->done.fire = journal_io_done;
+	req->op = flush ? SL_HYP_FLUSH : SL_HYP_WRITE;
+	req->zero = false;
+	req->tag = fs->journal_tag;
+	if (!flush) {
+		if (fs->journal_step == JOURNAL_RECORD) {
+			req->bytes = PAGE;
+		}
+		if (fs->journal_at + req->bytes > JOURNAL_BYTES) {
+			fs->journal_at = 0;
+		}
+		req->offset_bytes = fs->journal_at;
+		fs->journal_at += req->bytes;
+	}
+	fs->journal_job.done.fire = journal_submit;
+	sl_cpu_run(fs->config.cpu, now_ns, &fs->journal_job, fs->config.block_cpu_ns);
+}
+
+static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag)
+{
+	uint32_t blocks = 1 + fs->running_blocks; /* descriptor and metadata */
+
+	fs->commit_wanted = false;
+	fs->committing = true;
+	fs->running++;
+	fs->running_blocks = 0;
+	fs->journal_step = JOURNAL_METADATA;
+	fs->journal.bytes = blocks * PAGE < SL_HYP_MAX_IO ? blocks * PAGE : SL_HYP_MAX_IO;
+	fs->journal_tag = tag;
+	fs->journal_start_ns = now_ns;
+	journal_next(fs, now_ns);
+}
+
+static void wait_for_journal(struct sl_ext4_fsync *req, int64_t now_ns)
+{
+	struct sl_ext4 *fs = req->fs;
+	struct sl_ext4_fsync **tail = &fs->waiters;
+
+	while (*tail) {
+		tail = &(*tail)->next;
+	}
+	req->next = NULL;
+	*tail = req;
+	if (req->tid < fs->running) {
+		return; /* the commit in progress is ours */
+	}
+	if (fs->committing) {
+		fs->commit_wanted = true;
+	} else {
+		commit_running(fs, now_ns, req->tag);
+	}
+}
+
+/* fsync */
+
+static void flush_done(struct sl_timer *timer, int64_t now_ns)
+{
+	fsync_finish(sl_container_of(timer, struct sl_ext4_fsync, flush.done), now_ns);
+}
+
+/* The data is written: now the journal, or only a flush. */
+static void data_written(struct sl_ext4_fsync *req, int64_t now_ns)
+{
+	struct sl_ext4 *fs = req->fs;
+
+	if (req->tid > fs->committed) {
+		wait_for_journal(req, now_ns);
+	} else if (sl_hyp_has_flush(fs->config.disk)) {
+		req->flush = (struct sl_hyp_req){.done.fire = flush_done, .op = SL_HYP_FLUSH, .tag = req->tag};
+		sl_hyp_submit(fs->config.disk, now_ns, &req->flush);
+	} else {
+		fsync_finish(req, now_ns);
+	}
+}
+
+static void write_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct ext4_io *io = sl_container_of(timer, struct ext4_io, req.done);
+	struct sl_ext4_fsync *req = io->fsync;
+
+	sl_slab_put(&req->fs->ios, io);
+	req->waiting--;
+	if (req->waiting == 0) {
+		data_written(req, now_ns);
+	}
+}
+
+static void submit_extent(struct sl_ext4_fsync *req, int64_t now_ns, const struct sl_ext4_file *file,
+			  struct extent extent, uint32_t max_bytes)
+{
+	struct sl_ext4 *fs = req->fs;
+
+	while (extent.bytes > 0) {
+		struct ext4_io *io = sl_slab_get(&fs->ios);
+		uint32_t bytes = extent.bytes < max_bytes ? extent.bytes : max_bytes;
+
+		io->fsync = req;
+		io->req = (struct sl_hyp_req){
+		    .done.fire = write_done,
+		    .op = SL_HYP_WRITE,
+		    .zero = file->zero,
+		    .bytes = bytes,
+		    .offset_bytes = file->base + extent.offset,
+		    .tag = req->tag,
+		};
+		req->waiting++;
+		sl_hyp_submit(fs->config.disk, now_ns, &io->req);
+		extent.offset += bytes;
+		extent.bytes -= bytes;
+	}
+}
+
+static void write_dirty(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_ext4_fsync *req = sl_container_of(timer, struct sl_ext4_fsync, job.done);
+	struct sl_ext4_file *file = &req->fs->files[req->file];
+
+	if (file->n_dirty == 0) {
+		data_written(req, now_ns);
+		return;
+	}
+	req->waiting = 0;
+	for (uint32_t i = 0; i < file->n_dirty; i++) {
+		submit_extent(req, now_ns, file, file->dirty[i], SL_HYP_MAX_IO);
+	}
+	file->n_dirty = 0;
+}
+
+void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req)
+{
+	struct sl_ext4_file *file = &fs->files[req->file];
+	uint32_t requests = file->n_dirty > 0 ? file->n_dirty : 1;
+
+	req->fs = fs;
+	req->tid = file->tid;
+	req->start_ns = now_ns;
+	req->job.done.fire = write_dirty;
+	sl_cpu_run(fs->config.cpu, now_ns, &req->job, requests * fs->config.block_cpu_ns);
+}
+
+/* Files */
+
+static void add_extent(struct sl_ext4_file *file, int64_t offset, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < file->n_dirty; i++) {
+		struct extent *extent = &file->dirty[i];
+		int64_t end = extent->offset + extent->bytes, new_end = offset + bytes;
+
+		if (offset <= end && new_end >= extent->offset) { /* overlaps or touches: one range */
+			extent->offset = offset < extent->offset ? offset : extent->offset;
+			extent->bytes = (uint32_t)((new_end > end ? new_end : end) - extent->offset);
+			return;
+		}
+	}
+	if (file->n_dirty == file->room) {
+		uint32_t room = file->room ? 2 * file->room : 8;
+		struct extent *dirty = realloc(file->dirty, room * sizeof(*dirty));
+
+		if (!dirty) {
+			abort();
+		}
+		file->dirty = dirty;
+		file->room = room;
+	}
+	file->dirty[file->n_dirty++] = (struct extent){offset, bytes};
+}
+
+void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int64_t offset, uint32_t bytes, bool zero)
+{
+	struct sl_ext4_file *file = &fs->files[file_index];
+	int64_t start = offset / PAGE * PAGE, end = (offset + bytes + PAGE - 1) / PAGE * PAGE;
+	int64_t tick = now_ns / fs->config.tick_ns;
+	uint32_t table = file_index / INODES_PER_BLOCK;
+
+	file->zero = zero && (file->n_dirty == 0 || file->zero);
+	add_extent(file, start, (uint32_t)(end - start));
+	if (tick == file->mtime_tick) {
+		return;
+	}
+	file->mtime_tick = tick;
+	file->tid = fs->running;
+	if (fs->table_tid[table] != fs->running) {
+		fs->table_tid[table] = fs->running;
+		fs->running_blocks++;
+	}
+}
+
+bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file)
+{
+	const struct sl_ext4_file *f = &fs->files[file];
+
+	return f->n_dirty == 0 && f->tid <= fs->committed && !sl_hyp_has_flush(fs->config.disk);
+}
+
+int64_t sl_ext4_position(const struct sl_ext4 *fs, uint32_t file, int64_t offset)
+{
+	return fs->files[file].base + offset;
+}
+
+int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files, int64_t file_bytes)
+{
+	*fs = (struct sl_ext4){.config = *config, .n_files = n_files, .running = 1, .next_base = FILES_START};
+	sl_slab_init(&fs->ios, sizeof(struct ext4_io));
+	fs->files = calloc(n_files, sizeof(*fs->files));
+	fs->table_tid = calloc(n_files / INODES_PER_BLOCK + 1, sizeof(*fs->table_tid));
+	if (!fs->files || !fs->table_tid) {
+		sl_ext4_fini(fs);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n_files; i++) {
+		fs->files[i].base = fs->next_base;
+		fs->files[i].mtime_tick = -1;
+		fs->next_base += (file_bytes + PAGE - 1) / PAGE * PAGE;
+	}
+	return 0;
+}
+
+void sl_ext4_fini(struct sl_ext4 *fs)
+{
+	for (uint32_t i = 0; fs->files && i < fs->n_files; i++) {
+		free(fs->files[i].dirty);
+	}
+	free(fs->files);
+	free(fs->table_tid);
+	sl_slab_fini(&fs->ios);
+	fs->files = NULL;
+	fs->table_tid = NULL;
+}

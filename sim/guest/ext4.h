@@ -1,0 +1,84 @@
+/*
+ * The guest's page cache, ext4 (data=ordered) and jbd2 over its virtual disk.
+ *
+ * Writes stay in the page cache until fsync. fsync(file): write the file's dirty ranges, all at once, and wait;
+ * then, if the inode changed in a transaction that is not committed, have the journal commit it and wait:
+ * descriptor + metadata blocks, then the commit record (with a flush before and after where the disk has a
+ * cache); else only flush. So an fsync is up to three serial round trips. An overwrite changes nothing but
+ * mtime, and that only once per tick of the guest's clock. One transaction holds the inodes of all files written
+ * since the last commit: the first fsync of a sysbench round commits for all.
+ */
+#ifndef SL_GUEST_EXT4_H
+#define SL_GUEST_EXT4_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/cpu.h"
+#include "sim/base/loop.h"
+#include "sim/base/slab.h"
+#include "sim/base/trace.h"
+#include "sim/hyp/hyp.h"
+
+/* Embedded; `done` fires when the file is durable as far as the guest can tell. */
+struct sl_ext4_fsync {
+	struct sl_timer done;
+	uint32_t file;
+	uint64_t tag;
+	int waiting;                /* private from here on: writes outstanding */
+	uint64_t tid;               /* transaction that must be committed */
+	struct sl_ext4 *fs;
+	struct sl_ext4_fsync *next; /* waits for the journal */
+	struct sl_cpu_job job;
+	struct sl_hyp_req flush;
+	int64_t start_ns;
+};
+
+struct sl_ext4_file; /* private */
+
+struct sl_ext4_config {
+	struct sl_loop *loop; /* all borrowed */
+	struct sl_cpu *cpu;
+	struct sl_hyp *disk;
+	struct sl_trace *trace;
+	int64_t block_cpu_ns; /* CPU per block request */
+	int64_t tick_ns;      /* granularity of mtime */
+};
+
+struct sl_ext4 {
+	struct sl_ext4_config config;
+	struct sl_ext4_file *files;
+	uint32_t n_files;
+	int64_t next_base; /* where the next file begins on the disk */
+	struct sl_slab ios;
+	/* jbd2 */
+	uint64_t running, committed;    /* transaction ids */
+	bool committing, commit_wanted; /* of the running transaction, once the present commit is done */
+	uint32_t running_blocks;        /* metadata blocks in the running transaction */
+	struct sl_ext4_fsync *waiters;
+	struct sl_hyp_req journal;
+	struct sl_cpu_job journal_job;
+	int journal_step;
+	int64_t journal_at, journal_start_ns;
+	uint64_t journal_tag;
+	uint64_t *table_tid; /* per inode-table block: transaction that has it */
+	uint64_t commits;    /* counter */
+};
+
+/* n_files files of file_bytes each, laid out one after the other. 0 or -ENOMEM. */
+int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files, int64_t file_bytes);
+void sl_ext4_fini(struct sl_ext4 *fs);
+
+/* A buffered write: costs nothing here (the caller pays the system call's CPU). */
+void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, uint32_t bytes, bool zero);
+
+/* true when an fsync would find nothing to write, commit or flush. */
+bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file);
+
+/* Starts an fsync; fires req->done, never from inside. */
+void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req);
+
+/* Position of a file's byte on the virtual disk: for reads that miss the page cache. */
+int64_t sl_ext4_position(const struct sl_ext4 *fs, uint32_t file, int64_t offset);
+
+#endif

@@ -1,0 +1,248 @@
+/*
+ * sysbench fileio in the guest. Buffered writes, reads that hit the page cache and syncs that find nothing cost
+ * CPU only; that time is gathered and spent before the next request that waits for storage.
+ */
+#include <stdlib.h>
+
+#include "sim/guest/client.h"
+#include "sim/guest/ext4.h"
+#include "sim/workload/fileio.h"
+
+#define CPU_BLOCK 16384.0 /* request size that file_cpu is stated for */
+
+struct fileio_client;
+
+struct fileio_thread {
+	struct fileio_client *client;
+	struct sl_fileio_request request;
+	struct sl_cpu_job job;
+	struct sl_ext4_fsync fsync;
+	struct sl_hyp_req read;
+	int64_t cpu_ns; /* gathered, not yet spent */
+	int64_t start_ns;
+	int64_t left_bytes; /* of the read */
+	uint64_t tag;
+	bool ended;
+};
+
+struct fileio_client {
+	struct sl_client client;
+	struct sl_fileio source;
+	struct sl_ext4 fs;
+	struct sl_rng cache;
+	double hit_share;
+	int64_t request_cpu_ns, sync_cpu_ns;
+	uint64_t requests; /* for tags */
+	int running;
+	struct fileio_thread threads[];
+};
+
+static void run(struct fileio_thread *thread, int64_t now_ns);
+
+static void waited(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct sl_client *client = &thread->client->client;
+
+	sl_hist_add(&client->report.latency, now_ns - thread->start_ns);
+	if (client->env.trace) {
+		sl_trace_span(client->env.trace, "guest",
+			      thread->request.op == SL_FILEIO_READ ? "read" : "fsync", thread->tag, thread->start_ns,
+			      now_ns);
+	}
+	run(thread, now_ns);
+}
+
+static void fsync_done(struct sl_timer *timer, int64_t now_ns)
+{
+	waited(sl_container_of(timer, struct fileio_thread, fsync.done), now_ns);
+}
+
+static void read_part(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct sl_hyp_req *req = &thread->read;
+
+	req->offset_bytes += req->bytes;
+	req->bytes = thread->left_bytes < SL_HYP_MAX_IO ? (uint32_t)thread->left_bytes : SL_HYP_MAX_IO;
+	thread->left_bytes -= req->bytes;
+	sl_hyp_submit(thread->client->client.env.hyp, now_ns, req);
+}
+
+static void read_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct fileio_thread *thread = sl_container_of(timer, struct fileio_thread, read.done);
+
+	if (thread->left_bytes > 0) {
+		read_part(thread, now_ns);
+	} else {
+		waited(thread, now_ns);
+	}
+}
+
+static void start_read(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct fileio_client *io = thread->client;
+
+	thread->left_bytes = (int64_t)io->client.env.workload->block_bytes;
+	thread->read = (struct sl_hyp_req){
+	    .done.fire = read_done,
+	    .op = SL_HYP_READ,
+	    .zero = true,
+	    .offset_bytes =
+		sl_ext4_position(&io->fs, thread->request.file, (int64_t)thread->request.offset_bytes),
+	    .tag = thread->tag,
+	};
+	read_part(thread, now_ns);
+}
+
+/* The gathered CPU time is spent: now the request that waits for storage, or the end. */
+static void cpu_spent(struct sl_timer *timer, int64_t now_ns)
+{
+	struct fileio_thread *thread = sl_container_of(timer, struct fileio_thread, job.done);
+	struct fileio_client *io = thread->client;
+
+	thread->start_ns = now_ns;
+	switch (thread->request.op) {
+	case SL_FILEIO_READ:
+		start_read(thread, now_ns);
+		break;
+	case SL_FILEIO_FSYNC:
+		thread->fsync.file = thread->request.file;
+		thread->fsync.tag = thread->tag;
+		thread->fsync.done.fire = fsync_done;
+		sl_ext4_fsync(&io->fs, now_ns, &thread->fsync);
+		break;
+	case SL_FILEIO_WRITE:
+	case SL_FILEIO_END:
+		io->running--;
+		if (io->running == 0) {
+			sl_client_stop(&io->client, now_ns);
+		}
+		break;
+	}
+}
+
+static void buffered_write(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct fileio_client *io = thread->client;
+
+	sl_ext4_write(&io->fs, now_ns + thread->cpu_ns, thread->request.file, (int64_t)thread->request.offset_bytes,
+		      (uint32_t)io->client.env.workload->block_bytes, true);
+}
+
+/* true when the request cost only CPU, which has been gathered. */
+static bool try_without_waiting(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct fileio_client *io = thread->client;
+
+	switch (thread->request.op) {
+	case SL_FILEIO_WRITE:
+		thread->cpu_ns += io->request_cpu_ns;
+		buffered_write(thread, now_ns);
+		io->client.report.operations++;
+		return true;
+	case SL_FILEIO_READ:
+		thread->cpu_ns += io->request_cpu_ns;
+		io->client.report.operations++;
+		return sl_rng_uniform(&io->cache) < io->hit_share;
+	case SL_FILEIO_FSYNC:
+		thread->cpu_ns += io->sync_cpu_ns;
+		return sl_ext4_is_clean(&io->fs, thread->request.file);
+	case SL_FILEIO_END:
+		break;
+	}
+	return false;
+}
+
+/* The stop rule of time is looked at between requests, as sysbench does. */
+static bool time_is_up(const struct fileio_thread *thread, int64_t now_ns)
+{
+	double max_ns = thread->client->client.env.workload->max_time_ns;
+
+	return max_ns > 0 && (double)(now_ns + thread->cpu_ns) >= max_ns;
+}
+
+static void run(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct fileio_client *io = thread->client;
+
+	do {
+		if (time_is_up(thread, now_ns)) {
+			thread->request.op = SL_FILEIO_END;
+		} else {
+			sl_fileio_next(&io->source, &thread->request);
+		}
+	} while (try_without_waiting(thread, now_ns));
+	thread->tag = ++io->requests;
+	sl_cpu_run(io->client.env.cpu, now_ns, &thread->job, thread->cpu_ns);
+	thread->cpu_ns = 0;
+}
+
+static void fileio_start(struct sl_client *client)
+{
+	struct fileio_client *io = sl_container_of(client, struct fileio_client, client);
+
+	io->running = (int)client->env.workload->threads;
+	for (int i = 0; i < client->env.workload->threads; i++) {
+		run(&io->threads[i], 0);
+	}
+}
+
+static void fileio_free(struct sl_client *client)
+{
+	struct fileio_client *io = sl_container_of(client, struct fileio_client, client);
+
+	sl_ext4_fini(&io->fs);
+	free(io);
+}
+
+static const struct sl_client_ops fileio_ops = {.start = fileio_start, .free = fileio_free};
+
+static int init_files(struct fileio_client *io)
+{
+	const struct sl_client_env *env = &io->client.env;
+	const struct sl_workload *workload = env->workload;
+	const struct sl_box *box = env->box;
+	struct sl_ext4_config fs = {
+	    .loop = env->loop,
+	    .cpu = env->cpu,
+	    .disk = env->hyp,
+	    .trace = env->trace,
+	    .block_cpu_ns = (int64_t)box->guest_block_cpu_ns,
+	    .tick_ns = (int64_t)box->guest_tick_ns,
+	};
+	struct sl_fileio_config source = {
+	    .mode = (enum sl_fileio_mode)workload->mode,
+	    .files = (uint32_t)workload->files,
+	    .file_bytes = (uint64_t)(workload->file_total_bytes / (double)workload->files),
+	    .block_bytes = (uint32_t)workload->block_bytes,
+	    .fsync_every = (uint32_t)workload->fsync_every,
+	    .max_requests = (uint64_t)workload->max_requests,
+	};
+	double cache = box->guest_memory_bytes * box->guest_cache_share;
+
+	io->hit_share = cache / workload->file_total_bytes;
+	io->request_cpu_ns = (int64_t)(box->guest_file_cpu_ns * workload->block_bytes / CPU_BLOCK);
+	io->sync_cpu_ns = (int64_t)box->guest_fsync_cpu_ns;
+	sl_rng_init(&io->cache, env->seed, "page-cache");
+	sl_fileio_init(&io->source, &source, env->seed);
+	return sl_ext4_init(&io->fs, &fs, source.files, (int64_t)source.file_bytes);
+}
+
+struct sl_client *sl_fileio_client_new(const struct sl_client_env *env)
+{
+	size_t threads = (size_t)env->workload->threads;
+	struct fileio_client *io = calloc(1, sizeof(*io) + threads * sizeof(io->threads[0]));
+
+	if (!io) {
+		return NULL;
+	}
+	if (sl_client_init(&io->client, &fileio_ops, env) < 0 || init_files(io) < 0) {
+		sl_client_free(&io->client);
+		return NULL;
+	}
+	for (size_t i = 0; i < threads; i++) {
+		io->threads[i].client = io;
+		io->threads[i].job.done.fire = cpu_spent;
+	}
+	return &io->client;
+}

@@ -1,0 +1,103 @@
+/* A program in the guest that writes over NFS itself (libnfs): FILE_SYNC, or UNSTABLE and a COMMIT each. */
+#include <stdlib.h>
+
+#include "sim/base/rng.h"
+#include "sim/guest/client.h"
+
+#define SYNCWRITE_FILE 2 /* not the VM's disk */
+
+struct syncwrite_client;
+
+struct slot {
+	struct syncwrite_client *client;
+	struct sl_store_req call;
+	int64_t start_ns;
+};
+
+struct syncwrite_client {
+	struct sl_client client;
+	struct sl_rng rng;
+	uint64_t blocks, next_block, started;
+	struct slot slots[];
+};
+
+static void start_write(struct slot *slot, int64_t now_ns);
+
+static void write_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct slot *slot = sl_container_of(timer, struct slot, call.done);
+	struct sl_client *client = &slot->client->client;
+
+	if (slot->call.op == SL_STORE_WRITE && slot->call.stable == SL_UNSTABLE) {
+		slot->call.op = SL_STORE_COMMIT;
+		slot->call.bytes = 0;
+		sl_hyp_call(client->env.hyp, now_ns, &slot->call);
+		return;
+	}
+	sl_hist_add(&client->report.latency, now_ns - slot->start_ns);
+	if (sl_client_count(client, now_ns)) {
+		start_write(slot, now_ns);
+	}
+}
+
+static void start_write(struct slot *slot, int64_t now_ns)
+{
+	struct syncwrite_client *writer = slot->client;
+	const struct sl_workload *workload = writer->client.env.workload;
+	uint64_t block = workload->pattern == SL_PATTERN_SEQUENTIAL ? writer->next_block++ % writer->blocks
+								    : sl_rng_below(&writer->rng, writer->blocks);
+
+	slot->start_ns = now_ns;
+	slot->call = (struct sl_store_req){
+	    .done.fire = write_done,
+	    .op = SL_STORE_WRITE,
+	    .stable = workload->stable == SL_WRITE_FILE_SYNC ? SL_FILE_SYNC : SL_UNSTABLE,
+	    .bytes = (uint32_t)workload->block_bytes,
+	    .file = SYNCWRITE_FILE,
+	    .offset_bytes = (int64_t)block * (int64_t)workload->block_bytes,
+	    .tag = ++writer->started,
+	};
+	sl_hyp_call(writer->client.env.hyp, now_ns, &slot->call);
+}
+
+static size_t slot_count(const struct sl_workload *workload)
+{
+	return (size_t)(workload->threads * workload->depth);
+}
+
+static void syncwrite_start(struct sl_client *client)
+{
+	struct syncwrite_client *writer = sl_container_of(client, struct syncwrite_client, client);
+
+	for (size_t i = 0; i < slot_count(client->env.workload); i++) {
+		start_write(&writer->slots[i], 0);
+	}
+}
+
+static void syncwrite_free(struct sl_client *client)
+{
+	free(sl_container_of(client, struct syncwrite_client, client));
+}
+
+static const struct sl_client_ops syncwrite_ops = {.start = syncwrite_start, .free = syncwrite_free};
+
+struct sl_client *sl_syncwrite_client_new(const struct sl_client_env *env)
+{
+	size_t slots = slot_count(env->workload);
+	struct syncwrite_client *writer = calloc(1, sizeof(*writer) + slots * sizeof(writer->slots[0]));
+
+	if (!writer) {
+		return NULL;
+	}
+	if (sl_client_init(&writer->client, &syncwrite_ops, env) < 0) {
+		sl_client_free(&writer->client);
+		return NULL;
+	}
+	sl_rng_init(&writer->rng, env->seed, "syncwrite");
+	writer->blocks = (uint64_t)(env->workload->file_total_bytes / env->workload->block_bytes);
+	writer->blocks = writer->blocks > 0 ? writer->blocks : 1;
+	for (size_t i = 0; i < slots; i++) {
+		writer->slots[i].client = writer;
+	}
+	return &writer->client;
+}

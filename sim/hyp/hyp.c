@@ -1,0 +1,151 @@
+#include "sim/hyp/hyp.h"
+
+#include <assert.h>
+
+#define RPC_HEADER_BYTES 200 /* RPC, credentials, file handle, attributes: about that much each way */
+#define VM_DISK_FILE 1       /* the VM's disk is one file of the datastore */
+
+/* One NFS call on its way: to the server, through it, and back. */
+struct hyp_call {
+	void *pool_link;
+	struct sl_hyp *hyp;
+	struct sl_timer hop; /* the message is across */
+	struct sl_store_req call;
+	struct sl_store_req *outer; /* whose call it is: a program's ... */
+	struct sl_hyp_req *req;     /* ... or the guest's disk request */
+	int64_t start_ns;
+	bool commit_follows;
+};
+
+static void send_call(struct hyp_call *call, int64_t now_ns);
+
+static struct hyp_call *call_get(struct sl_hyp *hyp, int64_t now_ns)
+{
+	struct hyp_call *call = sl_slab_get(&hyp->calls);
+
+	call->hyp = hyp;
+	call->outer = NULL;
+	call->req = NULL;
+	call->start_ns = now_ns;
+	call->commit_follows = false;
+	call->hop.armed = false;
+	return call;
+}
+
+/* The reply is back. */
+static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
+{
+	struct hyp_call *call = sl_container_of(timer, struct hyp_call, hop);
+	struct sl_hyp *hyp = call->hyp;
+	struct sl_timer *done;
+
+	if (call->commit_follows) {
+		call->commit_follows = false;
+		call->call.op = SL_STORE_COMMIT;
+		call->call.bytes = 0;
+		send_call(call, now_ns);
+		return;
+	}
+	if (call->outer) {
+		call->outer->stable = call->call.stable;
+		done = &call->outer->done;
+	} else {
+		done = &call->req->done;
+	}
+	if (hyp->trace) {
+		sl_trace_span(hyp->trace, "hypervisor", "NFS call", call->call.tag, call->start_ns, now_ns);
+	}
+	sl_slab_put(&hyp->calls, call);
+	sl_timer_fire(done, now_ns);
+}
+
+/* The server is done: the reply travels. */
+static void served(struct sl_timer *timer, int64_t now_ns)
+{
+	struct hyp_call *call = sl_container_of(timer, struct hyp_call, call.done);
+	struct sl_hyp *hyp = call->hyp;
+	int64_t bytes = RPC_HEADER_BYTES + (call->call.op == SL_STORE_READ ? call->call.bytes : 0);
+	int64_t at_ns = sl_wire_send(hyp->wire, now_ns, SL_WIRE_FROM_NAS, bytes) + hyp->half_delay_ns;
+
+	if (hyp->trace) {
+		sl_trace_span(hyp->trace, "network", "reply", call->call.tag, now_ns, at_ns);
+	}
+	call->hop.fire = reply_arrived;
+	sl_loop_arm(hyp->loop, &call->hop, at_ns);
+}
+
+static void call_arrived(struct sl_timer *timer, int64_t now_ns)
+{
+	struct hyp_call *call = sl_container_of(timer, struct hyp_call, hop);
+
+	call->call.done = (struct sl_timer){.fire = served};
+	sl_store_submit(call->hyp->server, now_ns, &call->call);
+}
+
+static void send_call(struct hyp_call *call, int64_t now_ns)
+{
+	struct sl_hyp *hyp = call->hyp;
+	int64_t bytes = RPC_HEADER_BYTES + (call->call.op == SL_STORE_WRITE ? call->call.bytes : 0);
+	int64_t at_ns = sl_wire_send(hyp->wire, now_ns + hyp->half_delay_ns, SL_WIRE_TO_NAS, bytes);
+
+	if (hyp->trace) {
+		sl_trace_span(hyp->trace, "network", "call", call->call.tag, now_ns, at_ns);
+	}
+	hyp->n_calls++;
+	call->hop.fire = call_arrived;
+	sl_loop_arm(hyp->loop, &call->hop, at_ns);
+}
+
+bool sl_hyp_has_flush(const struct sl_hyp *hyp)
+{
+	return hyp->hypervisor == SL_HYP_QEMU;
+}
+
+void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
+{
+	static const enum sl_store_op ops[] = {SL_STORE_READ, SL_STORE_WRITE, SL_STORE_COMMIT};
+	struct hyp_call *call = call_get(hyp, now_ns);
+
+	assert(req->op != SL_HYP_FLUSH || sl_hyp_has_flush(hyp));
+	assert(req->bytes <= SL_HYP_MAX_IO);
+	call->req = req;
+	call->call.op = ops[req->op];
+	call->call.stable = hyp->hypervisor == SL_HYP_ESXI ? SL_FILE_SYNC : SL_UNSTABLE;
+	call->call.zero = req->zero;
+	call->call.bytes = req->op == SL_HYP_FLUSH ? 0 : req->bytes;
+	call->call.file = VM_DISK_FILE;
+	call->call.offset_bytes = req->offset_bytes;
+	call->call.tag = req->tag;
+	call->commit_follows = req->op == SL_HYP_WRITE && hyp->hypervisor == SL_HYP_QEMU &&
+			       hyp->disk_cache == SL_CACHE_WRITETHROUGH;
+	send_call(call, now_ns);
+}
+
+void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *outer)
+{
+	struct hyp_call *call = call_get(hyp, now_ns);
+
+	call->outer = outer;
+	call->call = *outer;
+	send_call(call, now_ns);
+}
+
+void sl_hyp_init(struct sl_hyp *hyp, const struct sl_box *box, struct sl_loop *loop, struct sl_wire *wire,
+		 struct sl_store *server, struct sl_trace *trace)
+{
+	*hyp = (struct sl_hyp){
+	    .loop = loop,
+	    .server = server,
+	    .wire = wire,
+	    .trace = trace,
+	    .hypervisor = box->hypervisor,
+	    .disk_cache = box->disk_cache,
+	    .half_delay_ns = (int64_t)(box->hyp_op_delay_ns / 2),
+	};
+	sl_slab_init(&hyp->calls, sizeof(struct hyp_call));
+}
+
+void sl_hyp_fini(struct sl_hyp *hyp)
+{
+	sl_slab_fini(&hyp->calls);
+}

@@ -1,0 +1,277 @@
+/*
+ * Least squares on the logarithm of model / published over the calibrate cells, by NLopt's Sbplx (subspace
+ * Nelder-Mead, no derivatives, bounds). Parameters are searched in the unit cube of their logarithmic range.
+ */
+#include "sim/stack/fit.h"
+
+#include <errno.h>
+#include <nlopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+
+#define DEFAULT_EVALUATIONS 400
+#define RANGE_FACTOR 1.1 /* RMS that still counts as good, relative to the best */
+#define RANGE_STEPS 6    /* bisections per side */
+#define TOLERANCE 1e-3   /* of the unit cube */
+
+struct search {
+	struct sl_scenario *sc;
+	const struct sl_fit_options *options;
+	struct sl_fit *fit;
+	struct sl_err *err;
+	int rc;
+	int planned; /* evaluations, for the progress */
+	nlopt_opt optimiser;
+};
+
+static double from_unit(const struct sl_fit_param *param, double x)
+{
+	if (param->min > 0) {
+		return sl_exp(sl_log(param->min) + x * (sl_log(param->max) - sl_log(param->min)));
+	}
+	return param->min + x * (param->max - param->min);
+}
+
+static double to_unit(const struct sl_fit_param *param, double value)
+{
+	if (param->min > 0) {
+		return (sl_log(value) - sl_log(param->min)) / (sl_log(param->max) - sl_log(param->min));
+	}
+	return (value - param->min) / (param->max - param->min);
+}
+
+static bool seen(const struct search *search, int variant, int workload)
+{
+	const struct sl_published *published = sl_scenario_published(search->sc, variant, workload);
+
+	return published && published->role == SL_ROLE_CALIBRATE && workload != search->options->hold_out;
+}
+
+static int run_cell(const struct search *search, int variant, int workload, double *ret_log_error)
+{
+	struct sl_measure measure;
+	struct sl_box box;
+	int rc = sl_scenario_box(search->sc, variant, &box, search->err);
+
+	if (rc == 0) {
+		rc = sl_stack_run(&box, sl_scenario_workload(search->sc, workload), search->options->seed, NULL,
+				  &measure, search->err);
+	}
+	if (rc == 0) {
+		double published = sl_scenario_published(search->sc, variant, workload)->value;
+
+		*ret_log_error = measure.rate > 0 ? sl_log(measure.rate / published) : -10;
+	}
+	return rc;
+}
+
+/* Sum of squared logarithmic errors over the seen cells at the parameters now set in the scenario. */
+static int evaluate(struct search *search, double *ret)
+{
+	double sum = 0;
+
+	for (int v = 0; v < sl_scenario_variants(search->sc); v++) {
+		for (int w = 0; w < sl_scenario_workloads(search->sc); w++) {
+			double error = 0;
+			int rc = seen(search, v, w) ? run_cell(search, v, w, &error) : 0;
+
+			if (rc < 0) {
+				return rc;
+			}
+			sum += error * error;
+		}
+	}
+	search->fit->evaluations++;
+	*ret = sum;
+	if (search->options->progress &&
+	    !search->options->progress(search->options->progress_arg, search->fit->evaluations, search->planned)) {
+		return sl_err_set(search->err, -ECANCELED, "fit: stopped");
+	}
+	return 0;
+}
+
+static double objective(unsigned n, const double *x, double *gradient, void *arg)
+{
+	struct search *search = arg;
+	double sum = 0;
+
+	(void)gradient;
+	for (unsigned i = 0; i < n && search->rc == 0; i++) {
+		struct sl_fit_param *param = &search->fit->params[i];
+
+		search->rc = sl_scenario_set_number(search->sc, param->key, from_unit(param, x[i]), search->err);
+	}
+	if (search->rc == 0) {
+		search->rc = evaluate(search, &sum);
+	}
+	if (search->rc < 0) {
+		nlopt_force_stop(search->optimiser);
+	}
+	return sum;
+}
+
+static int collect_params(struct search *search)
+{
+	struct sl_fit *fit = search->fit;
+
+	for (int i = 0; i < sl_scenario_params(search->sc); i++) {
+		struct sl_fit_param *param;
+		struct sl_param p;
+		int rc = sl_scenario_param(search->sc, 0, i, &p);
+
+		if (rc < 0) {
+			return sl_err_set(search->err, rc, "fit: parameter %d cannot be read", i);
+		}
+		if (p.kind != SL_PROV_FITTED || p.min >= p.max) {
+			continue;
+		}
+		if (fit->n_params == SL_FIT_MAX) {
+			return sl_err_set(search->err, -EINVAL,
+					  "%s: %s: more than %d free parameters; give one a value with kind spec, "
+					  "measured or assumed",
+					  p.where, p.key, SL_FIT_MAX);
+		}
+		param = &fit->params[fit->n_params++];
+		*param = (struct sl_fit_param){
+		    .unit = p.unit, .start = p.value, .value = p.value, .min = p.min, .max = p.max};
+		snprintf(param->key, sizeof(param->key), "%s", p.key);
+	}
+	if (fit->n_params == 0) {
+		return sl_err_set(search->err, -EINVAL,
+				  "fit: nothing is free; mark a parameter with kind: fitted, min and max");
+	}
+	return 0;
+}
+
+static int count_cells(struct search *search)
+{
+	struct sl_fit *fit = search->fit;
+
+	for (int v = 0; v < sl_scenario_variants(search->sc); v++) {
+		for (int w = 0; w < sl_scenario_workloads(search->sc); w++) {
+			fit->n_cells += seen(search, v, w) ? 1 : 0;
+		}
+	}
+	fit->degrees_of_freedom = fit->n_cells - fit->n_params;
+	if (fit->n_cells == 0) {
+		return sl_err_set(search->err, -EINVAL, "fit: no published cell with role calibrate is left");
+	}
+	return 0;
+}
+
+static int optimise(struct search *search, double *ret_best)
+{
+	struct sl_fit *fit = search->fit;
+	int max = search->options->max_evaluations > 0 ? search->options->max_evaluations : DEFAULT_EVALUATIONS;
+	double x[SL_FIT_MAX];
+	nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, (unsigned)fit->n_params);
+
+	if (!opt) {
+		return sl_err_set(search->err, -ENOMEM, "fit: out of memory");
+	}
+	search->optimiser = opt;
+	search->planned = max + 2 * RANGE_STEPS * fit->n_params;
+	for (int i = 0; i < fit->n_params; i++) {
+		x[i] = to_unit(&fit->params[i], fit->params[i].start);
+		x[i] = x[i] < 0 ? 0 : x[i] > 1 ? 1 : x[i];
+	}
+	nlopt_set_lower_bounds1(opt, 0);
+	nlopt_set_upper_bounds1(opt, 1);
+	nlopt_set_min_objective(opt, objective, search);
+	nlopt_set_maxeval(opt, max);
+	nlopt_set_xtol_abs1(opt, TOLERANCE);
+	nlopt_set_initial_step1(opt, 0.1);
+	nlopt_optimize(opt, x, ret_best);
+	nlopt_destroy(opt);
+	for (int i = 0; i < fit->n_params && search->rc == 0; i++) {
+		fit->params[i].value = from_unit(&fit->params[i], x[i]);
+		search->rc =
+		    sl_scenario_set_number(search->sc, fit->params[i].key, fit->params[i].value, search->err);
+	}
+	return search->rc;
+}
+
+/* How far one parameter can go towards `bound` (in the unit range) before the fit is clearly worse. */
+static int find_range(struct search *search, struct sl_fit_param *param, double limit, double bound, double *ret)
+{
+	double good = to_unit(param, param->value), bad = bound;
+
+	for (int i = 0; i < RANGE_STEPS; i++) {
+		double sum, at = i == 0 ? bound : 0.5 * (good + bad);
+		int rc = sl_scenario_set_number(search->sc, param->key, from_unit(param, at), search->err);
+
+		rc = rc == 0 ? evaluate(search, &sum) : rc;
+		if (rc < 0) {
+			return rc;
+		}
+		if (sum <= limit) {
+			good = at;
+			if (i == 0) {
+				break;
+			}
+		} else {
+			bad = at;
+		}
+	}
+	*ret = from_unit(param, good);
+	return sl_scenario_set_number(search->sc, param->key, param->value, search->err);
+}
+
+static int find_ranges(struct search *search, double best)
+{
+	/* The limit is on the RMS, the sum is its square. */
+	double limit = best * RANGE_FACTOR * RANGE_FACTOR;
+	int rc = 0;
+
+	for (int i = 0; i < search->fit->n_params && rc == 0; i++) {
+		struct sl_fit_param *param = &search->fit->params[i];
+
+		rc = find_range(search, param, limit, 0, &param->low);
+		rc = rc == 0 ? find_range(search, param, limit, 1, &param->high) : rc;
+	}
+	return rc;
+}
+
+static void rms_of_seen(struct search *search)
+{
+	const struct sl_result *result = &search->fit->result;
+	double sum = 0;
+	int n = 0;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		const struct sl_cell *cell = &result->cells[i];
+
+		if (seen(search, cell->variant, cell->workload)) {
+			sum += cell->error_pct * cell->error_pct;
+			n++;
+		}
+	}
+	search->fit->rms_pct = n > 0 && sum > 0 ? sl_exp(0.5 * sl_log(sum / n)) : 0;
+}
+
+int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret, struct sl_err *err)
+{
+	struct search search = {.sc = sc, .options = options, .fit = ret, .err = err};
+	struct sl_run_options run = {.repeat = 1, .seed = options->seed};
+	double best = 0;
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	rc = collect_params(&search);
+	rc = rc == 0 ? count_cells(&search) : rc;
+	rc = rc == 0 ? optimise(&search, &best) : rc;
+	rc = rc == 0 ? find_ranges(&search, best) : rc;
+	rc = rc == 0 ? sl_result_run(sc, &run, &ret->result, err) : rc;
+	if (rc == 0) {
+		rms_of_seen(&search);
+	}
+	return rc;
+}
+
+void sl_fit_fini(struct sl_fit *fit)
+{
+	sl_result_fini(&fit->result);
+}

@@ -1,0 +1,211 @@
+/* Assembles the layers of a box, runs a workload on them in virtual time, and reads the meters. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/cpu.h"
+#include "sim/base/loop.h"
+#include "sim/guest/client.h"
+#include "sim/hyp/hyp.h"
+#include "sim/stack/result.h"
+#include "sim/wire/wire.h"
+#include "sim/zfs/nfsd.h"
+#include "sim/zfs/pool.h"
+
+struct stack {
+	struct sl_loop *loop;
+	struct sl_cpu guest_cpu, nas_cpu;
+	struct sl_pool *pool;
+	struct sl_store *server;
+	struct sl_wire wire;
+	struct sl_hyp hyp;
+	struct sl_client *client;
+};
+
+/* Data that the workload reads from the pool: decides the ARC's hit rate. */
+static int64_t working_set(const struct sl_workload *workload)
+{
+	return workload->kind == SL_WL_FILEIO ? (int64_t)workload->file_total_bytes : 0;
+}
+
+/* Pool and NFS server on `cpu`. On success *ret_server owns the pool. */
+static int build_server(const struct sl_box *box, struct sl_loop *loop, struct sl_cpu *cpu, uint64_t seed,
+			int64_t working_set_bytes, struct sl_trace *trace, struct sl_pool **ret_pool,
+			struct sl_store **ret_server, struct sl_err *err)
+{
+	struct sl_nfsd_config config = {
+	    .cpu = cpu,
+	    .trace = trace,
+	    .threads = (int)box->nfsd_threads,
+	    .op_cpu_ns = (int64_t)box->nfsd_op_cpu_ns,
+	};
+	int rc = sl_pool_new(box, loop, cpu, seed, working_set_bytes, trace, ret_pool, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	config.below = sl_pool_store(*ret_pool);
+	*ret_server = sl_nfsd_new(&config);
+	if (!*ret_server) {
+		sl_pool_free(*ret_pool);
+		*ret_pool = NULL;
+		return sl_err_set(err, -ENOMEM, "NFS server: out of memory");
+	}
+	return 0;
+}
+
+static struct sl_client *new_client(const struct sl_client_env *env)
+{
+	switch (env->workload->kind) {
+	case SL_WL_OLTP:
+		return sl_oltp_client_new(env);
+	case SL_WL_FILEIO:
+		return sl_fileio_client_new(env);
+	case SL_WL_SYNCWRITE:
+		break;
+	}
+	return sl_syncwrite_client_new(env);
+}
+
+static void stack_fini(struct stack *stack)
+{
+	sl_client_free(stack->client);
+	if (stack->server) {
+		sl_hyp_fini(&stack->hyp);
+		sl_store_free(stack->server);
+	}
+	sl_loop_free(stack->loop);
+}
+
+static int stack_init(struct stack *stack, const struct sl_box *box, const struct sl_workload *workload,
+		      uint64_t seed, struct sl_trace *trace, struct sl_err *err)
+{
+	struct sl_client_env env = {
+	    .cpu = &stack->guest_cpu,
+	    .hyp = &stack->hyp,
+	    .trace = trace,
+	    .box = box,
+	    .workload = workload,
+	    .seed = seed,
+	};
+	int rc;
+
+	memset(stack, 0, sizeof(*stack));
+	stack->loop = sl_loop_new_virtual();
+	if (!stack->loop) {
+		return sl_err_set(err, -ENOMEM, "model: out of memory");
+	}
+	sl_cpu_init(&stack->guest_cpu, stack->loop, (int)box->guest_vcpus);
+	sl_cpu_init(&stack->nas_cpu, stack->loop, (int)box->nas_vcpus);
+	rc = build_server(box, stack->loop, &stack->nas_cpu, seed, working_set(workload), trace, &stack->pool,
+			  &stack->server, err);
+	if (rc < 0) {
+		return rc;
+	}
+	sl_wire_init(&stack->wire, box);
+	sl_hyp_init(&stack->hyp, box, stack->loop, &stack->wire, stack->server, trace);
+	env.loop = stack->loop;
+	stack->client = new_client(&env);
+	return stack->client ? 0 : sl_err_set(err, -ENOMEM, "workload %s: out of memory", workload->name);
+}
+
+static void add_resource(struct sl_measure *measure, const char *name, double utilisation)
+{
+	measure->resources[measure->n_resources++] = (struct sl_resource){name, utilisation};
+}
+
+static void read_meters(const struct stack *stack, const struct sl_box *box, struct sl_measure *ret)
+{
+	const struct sl_client_report *report = &stack->client->report;
+	struct sl_pool_stats pool;
+	int64_t now_ns = sl_loop_now(stack->loop);
+
+	*ret = (struct sl_measure){
+	    .rate = report->elapsed_ns > 0 ? (double)report->operations * 1e9 / (double)report->elapsed_ns : 0,
+	    .operations = report->operations,
+	    .elapsed_ns = report->elapsed_ns,
+	    .p50_ns = sl_hist_quantile(&report->latency, 0.50),
+	    .p95_ns = sl_hist_quantile(&report->latency, 0.95),
+	    .p99_ns = sl_hist_quantile(&report->latency, 0.99),
+	    .events = sl_loop_events(stack->loop),
+	};
+	sl_pool_stats(stack->pool, now_ns, &pool);
+	add_resource(ret, "guest vCPUs", sl_cpu_utilisation(&stack->guest_cpu, now_ns));
+	add_resource(ret, "storage VM vCPUs", sl_cpu_utilisation(&stack->nas_cpu, now_ns));
+	add_resource(ret, "ZIL", pool.zil_utilisation);
+	if (box->n_log > 0) {
+		add_resource(ret, "log device", pool.log_utilisation);
+	}
+	add_resource(ret, "data disks", pool.data_utilisation);
+}
+
+int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err)
+{
+	struct stack stack;
+	int rc = stack_init(&stack, box, workload, seed, trace, err);
+
+	if (rc == 0) {
+		stack.client->ops->start(stack.client);
+		rc = sl_loop_run(stack.loop, err);
+	}
+	if (rc == 0) {
+		read_meters(&stack, box, ret);
+	}
+	stack_fini(&stack);
+	return rc;
+}
+
+/* A store with CPUs of its own: what serve puts behind its sockets. */
+struct served_store {
+	struct sl_store store;
+	struct sl_cpu cpu;
+	struct sl_store *server;
+};
+
+static void served_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)
+{
+	sl_store_submit(sl_container_of(store, struct served_store, store)->server, now_ns, req);
+}
+
+static void served_free(struct sl_store *store)
+{
+	struct served_store *served = sl_container_of(store, struct served_store, store);
+
+	sl_store_free(served->server);
+	free(served);
+}
+
+static const struct sl_store_ops served_ops = {.submit = served_submit, .free = served_free};
+
+static void server_synced(void *arg, int64_t as_of_ns)
+{
+	struct served_store *served = arg;
+
+	if (served->store.on_synced) {
+		served->store.on_synced(served->store.on_synced_arg, as_of_ns);
+	}
+}
+
+int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
+		   struct sl_err *err)
+{
+	struct served_store *served = calloc(1, sizeof(*served));
+	struct sl_pool *pool;
+	int rc;
+
+	if (!served) {
+		return sl_err_set(err, -ENOMEM, "datastore: out of memory");
+	}
+	sl_cpu_init(&served->cpu, loop, (int)box->nas_vcpus);
+	rc = build_server(box, loop, &served->cpu, seed, 0, NULL, &pool, &served->server, err);
+	if (rc < 0) {
+		free(served);
+		return rc;
+	}
+	served->store.ops = &served_ops;
+	served->server->on_synced = server_synced;
+	served->server->on_synced_arg = served;
+	*ret = &served->store;
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* Means and intervals of repeated runs. */
+#include "sim/base/rng.h"
+#include "sim/stack/result.h"
+
+/* Two-sided 95 % quantiles of Student's t for 1..30 degrees of freedom; beyond, 1.96 is within 2 %. */
+static const double t95[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+			     2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+			     2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+
+static double square_root(double x)
+{
+	return x > 0 ? sl_exp(0.5 * sl_log(x)) : 0;
+}
+
+void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *ret_ci95)
+{
+	double sum = 0, squares = 0, t;
+
+	*ret_mean = *ret_ci95 = 0;
+	if (n == 0) {
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		sum += samples[i];
+	}
+	*ret_mean = sum / n;
+	if (n < 2) {
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		squares += (samples[i] - *ret_mean) * (samples[i] - *ret_mean);
+	}
+	t = n - 1 <= (int)(sizeof(t95) / sizeof(t95[0])) ? t95[n - 2] : 1.96;
+	*ret_ci95 = t * square_root(squares / (n - 1) / n);
+}
+
+double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine, int *ret_count)
+{
+	double squares = 0;
+	int n = 0;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		const struct sl_cell *cell = &result->cells[i];
+
+		if (cell->has_published && cell->role == role && cell->engine == engine) {
+			squares += cell->error_pct * cell->error_pct;
+			n++;
+		}
+	}
+	if (ret_count) {
+		*ret_count = n;
+	}
+	return n > 0 ? square_root(squares / n) : 0;
+}

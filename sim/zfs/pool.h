@@ -1,0 +1,34 @@
+/*
+ * A ZFS pool behind an NFS server, as a timed store: records, ZIL, txg, data and log vdevs, on the CPUs of the
+ * storage VM. sl_nfsd puts the server's threads in front of it.
+ */
+#ifndef SL_ZFS_POOL_H
+#define SL_ZFS_POOL_H
+
+#include "sim/base/cpu.h"
+#include "sim/base/trace.h"
+#include "sim/scenario/box.h"
+#include "sim/store/store.h"
+#include "sim/zfs/vdev.h"
+
+struct sl_pool;
+
+/* What a pool has done so far. */
+struct sl_pool_stats {
+	uint64_t zil_commits, zil_batches, zil_blocks, zil_indirect, txgs;
+	int64_t log_bytes;
+	double zil_utilisation, log_utilisation, data_utilisation;
+};
+
+/* Builds the pool of `box` on `loop` with the CPUs `cpu` (both borrowed). working_set_bytes: data that is read
+ * (decides the ARC's hit rate); 0 = fits. Errors: -EINVAL, -ENOMEM. */
+int sl_pool_new(const struct sl_box *box, struct sl_loop *loop, struct sl_cpu *cpu, uint64_t seed,
+		int64_t working_set_bytes, struct sl_trace *trace, struct sl_pool **ret, struct sl_err *err);
+void sl_pool_free(struct sl_pool *pool);
+
+/* The pool as a store; belongs to the pool, whose `free` it shares. */
+struct sl_store *sl_pool_store(struct sl_pool *pool);
+
+void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret);
+
+#endif

@@ -1,0 +1,235 @@
+#include "sim/zfs/txg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ASYNC_PER_DISK 10u       /* zfs_vdev_async_write_max_active */
+#define META_WRITES 30u          /* small writes every txg costs: MOS, space maps, dnodes, with their copies */
+#define META_BYTES 8192
+#define RECORDS_PER_INDIRECT 128u /* block pointers of a 16 KiB indirect block, written twice (ditto) */
+#define CPU_SLICE_RECORDS 2u     /* records a sync thread works on before others get their turn */
+#define FINAL_FLUSHES 2          /* before and after the uberblock */
+
+struct txg_io {
+	void *pool_link;
+	struct sl_txg *txg;
+	struct sl_vdev_io io;
+};
+
+static void sync_step(struct sl_txg *txg, int64_t now_ns);
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= 0xff51afd7ed558ccdULL;
+	x ^= x >> 33;
+	return x;
+}
+
+static void set_grow(struct sl_txg_set *set)
+{
+	uint32_t room = set->room ? 2 * set->room : 1024;
+	uint64_t *slots = calloc(room, sizeof(*slots));
+
+	if (!slots) {
+		abort();
+	}
+	for (uint32_t i = 0; i < set->room; i++) {
+		uint32_t at;
+
+		if (set->slots[i] == 0) {
+			continue;
+		}
+		at = (uint32_t)mix(set->slots[i]) & (room - 1);
+		while (slots[at] != 0) {
+			at = (at + 1) & (room - 1);
+		}
+		slots[at] = set->slots[i];
+	}
+	free(set->slots);
+	set->slots = slots;
+	set->room = room;
+}
+
+/* true when the key was not there. */
+static bool set_add(struct sl_txg_set *set, uint64_t key)
+{
+	uint32_t at;
+
+	if (2 * set->count >= set->room) {
+		set_grow(set);
+	}
+	key++;
+	at = (uint32_t)mix(key) & (set->room - 1);
+	while (set->slots[at] != 0) {
+		if (set->slots[at] == key) {
+			return false;
+		}
+		at = (at + 1) & (set->room - 1);
+	}
+	set->slots[at] = key;
+	set->count++;
+	return true;
+}
+
+static void start_sync(struct sl_txg *txg, int64_t now_ns)
+{
+	int64_t record_bytes = (int64_t)(txg->config.recordsize_bytes / txg->config.compress_ratio);
+	uint32_t indirect = (txg->dirty_records + RECORDS_PER_INDIRECT - 1) / RECORDS_PER_INDIRECT;
+
+	txg->syncing = true;
+	txg->timer_missed = false;
+	txg->sync_start_ns = txg->closed_ns = now_ns;
+	txg->cpu_left = txg->dirty_records + txg->dirty_holes;
+	txg->writes_left = txg->dirty_records;
+	txg->write_bytes = record_bytes;
+	txg->in_flight = 0;
+	/* Indirect blocks and the fixed metadata are written like records, only smaller: see next_write_bytes. */
+	txg->writes_left += META_WRITES + 2 * indirect;
+	txg->flushes_left = FINAL_FLUSHES;
+	txg->open++;
+	txg->dirty_records = txg->dirty_holes = 0;
+	txg->dirty_bytes = 0;
+	txg->dirty.count = 0;
+	if (txg->dirty.room > 0) {
+		memset(txg->dirty.slots, 0, txg->dirty.room * sizeof(*txg->dirty.slots));
+	}
+	sync_step(txg, now_ns);
+}
+
+static void timeout(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_txg *txg = sl_container_of(timer, struct sl_txg, timer);
+
+	if (txg->syncing) {
+		txg->timer_missed = true;
+		return;
+	}
+	start_sync(txg, now_ns);
+}
+
+static void sync_finished(struct sl_txg *txg, int64_t now_ns)
+{
+	txg->syncing = false;
+	txg->synced++;
+	if (txg->trace) {
+		sl_trace_span(txg->trace, "txg sync", "sync", txg->synced, txg->sync_start_ns, now_ns);
+	}
+	if (txg->on_synced) {
+		txg->on_synced(txg->arg, txg->open - 1, txg->closed_ns, now_ns);
+	}
+	if (txg->timer_missed) {
+		start_sync(txg, now_ns);
+	}
+}
+
+static void flush_done(struct sl_timer *timer, int64_t now_ns)
+{
+	sync_step(sl_container_of(timer, struct sl_txg, flush.done), now_ns);
+}
+
+static void write_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct txg_io *io = sl_container_of(timer, struct txg_io, io.done);
+	struct sl_txg *txg = io->txg;
+
+	sl_slab_put(&txg->ios, io);
+	txg->in_flight--;
+	sync_step(txg, now_ns);
+}
+
+static void issue_write(struct sl_txg *txg, int64_t now_ns, int64_t bytes)
+{
+	struct txg_io *io = sl_slab_get(&txg->ios);
+
+	io->txg = txg;
+	io->io.done.fire = write_done;
+	io->io.op = SL_DEV_WRITE;
+	io->io.bytes = bytes;
+	io->io.offset_bytes = sl_vdev_alloc(txg->config.data, bytes);
+	io->io.tag = txg->open - 1;
+	txg->in_flight++;
+	sl_vdev_submit(txg->config.data, now_ns, &io->io);
+}
+
+static void cpu_done(struct sl_timer *timer, int64_t now_ns)
+{
+	sync_step(sl_container_of(timer, struct sl_txg, job.done), now_ns);
+}
+
+/* CPU work goes first, a few records at a time, then the writes, then the flushes around the uberblock. */
+static void sync_step(struct sl_txg *txg, int64_t now_ns)
+{
+	uint32_t limit = ASYNC_PER_DISK * (uint32_t)txg->config.data->n_disks;
+
+	if (txg->cpu_left > 0) {
+		uint32_t records = txg->cpu_left < CPU_SLICE_RECORDS ? txg->cpu_left : CPU_SLICE_RECORDS;
+
+		txg->cpu_left -= records;
+		sl_cpu_run(txg->cpu, now_ns, &txg->job, records * txg->config.record_sync_cpu_ns);
+		return;
+	}
+	while (txg->writes_left > 0 && txg->in_flight < limit) {
+		txg->writes_left--;
+		issue_write(txg, now_ns, txg->writes_left < META_WRITES ? META_BYTES : txg->write_bytes);
+	}
+	if (txg->writes_left > 0 || txg->in_flight > 0) {
+		return;
+	}
+	if (txg->flushes_left > 0) {
+		txg->flushes_left--;
+		sl_vdev_submit(txg->config.data, now_ns, &txg->flush);
+		return;
+	}
+	sync_finished(txg, now_ns);
+}
+
+void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct sl_loop *loop, struct sl_cpu *cpu,
+		 struct sl_trace *trace)
+{
+	*txg = (struct sl_txg){.config = *config, .loop = loop, .cpu = cpu, .trace = trace, .open = 1};
+	txg->timer.fire = timeout;
+	txg->job.done.fire = cpu_done;
+	txg->flush.done.fire = flush_done;
+	txg->flush.op = SL_DEV_FLUSH;
+	sl_slab_init(&txg->ios, sizeof(struct txg_io));
+}
+
+void sl_txg_fini(struct sl_txg *txg)
+{
+	free(txg->dirty.slots);
+	sl_slab_fini(&txg->ios);
+}
+
+uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes)
+{
+	int64_t size = txg->config.recordsize_bytes;
+
+	return bytes == 0 ? 0 : (uint32_t)((offset + bytes - 1) / size - offset / size + 1);
+}
+
+uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes, bool zero)
+{
+	uint64_t first = (uint64_t)offset / txg->config.recordsize_bytes;
+	uint32_t n = sl_txg_records(txg, offset, bytes), fresh = 0;
+	bool hole = zero && txg->config.holes;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (set_add(&txg->dirty, file << 40 ^ (first + i))) {
+			fresh++;
+		}
+	}
+	if (hole) {
+		txg->dirty_holes += fresh;
+	} else {
+		txg->dirty_records += fresh;
+	}
+	txg->dirty_bytes += bytes;
+	/* The clock of a txg starts with its first change; an early sync comes when much is dirty. */
+	if (txg->dirty_bytes >= txg->config.dirty_sync_bytes && !txg->syncing) {
+		sl_loop_arm(txg->loop, &txg->timer, now_ns);
+	} else if (!txg->timer.armed && !txg->timer_missed) {
+		sl_loop_arm(txg->loop, &txg->timer, now_ns + txg->config.timeout_ns);
+	}
+	return fresh;
+}

@@ -1,0 +1,69 @@
+/*
+ * Transaction groups: what is dirty, and writing it out every zfs_txg_timeout. One txg is open, at most one is
+ * syncing. Syncing costs CPU per record (compression, checksum, parity) and, for records that are not all zero,
+ * writes to the data vdevs, at most 10 at a time per disk; then labels and flushes. All-zero records become
+ * holes under compression: CPU only.
+ */
+#ifndef SL_ZFS_TXG_H
+#define SL_ZFS_TXG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/cpu.h"
+#include "sim/base/slab.h"
+#include "sim/base/trace.h"
+#include "sim/zfs/vdev.h"
+
+struct sl_txg_config {
+	struct sl_vdev *data;
+	int64_t timeout_ns;        /* zfs_txg_timeout */
+	int64_t record_sync_cpu_ns; /* CPU to sync one record */
+	uint32_t recordsize_bytes;
+	double compress_ratio; /* of non-zero records */
+	bool holes;            /* compression is on: zero records cost no write */
+	int64_t dirty_sync_bytes; /* dirty data that starts a sync before the timeout */
+};
+
+/* Open-addressing set of dirty records: key + 1, 0 = empty. */
+struct sl_txg_set {
+	uint64_t *slots;
+	uint32_t room, count; /* room: a power of two */
+};
+
+struct sl_txg {
+	struct sl_txg_config config;
+	struct sl_loop *loop;
+	struct sl_cpu *cpu;
+	struct sl_trace *trace;
+	void (*on_synced)(void *arg, uint64_t txg, int64_t opened_until_ns, int64_t now_ns);
+	void *arg;
+	uint64_t open; /* number of the open txg */
+	struct sl_txg_set dirty;
+	uint32_t dirty_records, dirty_holes; /* of the open txg */
+	int64_t dirty_bytes;
+	struct sl_timer timer;
+	bool syncing, timer_missed;
+	/* of the syncing txg */
+	int64_t sync_start_ns, closed_ns;
+	uint32_t cpu_left, writes_left; /* records to work on, writes to issue */
+	uint32_t in_flight;
+	int64_t write_bytes;
+	struct sl_cpu_job job;
+	struct sl_slab ios;
+	struct sl_vdev_io flush;
+	int flushes_left;
+	uint64_t synced; /* counter */
+};
+
+void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct sl_loop *loop, struct sl_cpu *cpu,
+		 struct sl_trace *trace);
+void sl_txg_fini(struct sl_txg *txg);
+
+/* Marks the records of a write dirty. Returns how many were clean in this txg (each costs a read-modify-write). */
+uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes, bool zero);
+
+/* Records a range touches. */
+uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes);
+
+#endif
