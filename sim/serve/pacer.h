@@ -19,9 +19,7 @@
 struct sl_pacer_client {
 	uint32_t in_service;
 	/* A request of this client completes: `due_ns` is the modelled completion in wall-loop time, `timed`
-	 * is false for those answered from memory. Called before the request's own completion; `gone` follows
-	 * it.
-	 */
+	 * is false for those answered from memory. Called before the request's own completion. */
 	void (*completed)(struct sl_pacer_client *self, int64_t due_ns, bool timed);
 	/* in_service fell to 0. The client may free itself. */
 	void (*idle)(struct sl_pacer_client *self);
