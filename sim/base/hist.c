@@ -102,6 +102,9 @@ int64_t sl_hist_quantile(const struct sl_hist *hist, double q)
 	if (rank >= hist->count) {
 		rank = hist->count - 1;
 	}
+	if (rank == 0 || rank == hist->count - 1) {
+		return rank == 0 ? hist->min : hist->max; /* known exactly */
+	}
 	for (i = 0; i < SL_HIST_BUCKETS - 1; i++) {
 		seen += hist->buckets[i];
 		if (seen > rank) {

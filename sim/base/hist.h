@@ -21,7 +21,8 @@ void sl_hist_reset(struct sl_hist *hist);
 /* Negative values count as 0. */
 void sl_hist_add(struct sl_hist *hist, int64_t value);
 void sl_hist_merge(struct sl_hist *into, const struct sl_hist *from);
-/* Value at quantile q in [0, 1] (middle of its bucket, clamped to min..max); 0 when empty. */
+/* Value at quantile q in [0, 1] (middle of its bucket; the least and the largest value are exact); 0 when
+ * empty. */
 int64_t sl_hist_quantile(const struct sl_hist *hist, double q);
 double sl_hist_mean(const struct sl_hist *hist);
 

@@ -1,8 +1,8 @@
 /*
- * Timers live in a 4-ary heap of inline entries, so that a sift touches the heap only and never a timer.
- * While a callback runs, the top it vacated stays in place and the first arm takes it over: the usual "fire,
- * then arm the next one" costs one sift instead of two. Entries have no back-pointers; cancel and move scan,
- * which is cheaper than keeping an index up to date as long as the moved timers belong to small loops.
+ * Timers live in a 4-ary heap that holds copies of their due times: a sift touches the heap only, never a
+ * timer. While a callback runs, the top it vacated stays in place and the first arm takes it over: the usual
+ * "fire, then arm the next one" costs one sift instead of two. Entries have no back-pointers; cancel and move
+ * scan, which is cheaper than keeping an index up to date as long as the moved timers belong to small loops.
  */
 #include "sim/base/loop.h"
 
@@ -16,120 +16,166 @@
 #define ARITY 4
 #define HEAP_INITIAL 64
 
-struct entry {
-	int64_t due_ns; /* never negative: the key below relies on it */
+struct slot {
 	uint64_t seq;
 	struct sl_timer *timer;
 };
 
+/* Due times apart from the rest: a sift compares hardly anything else, and four children are 32 bytes. */
+struct heap {
+	int64_t *due;
+	struct slot *slot;
+	size_t count, capacity;
+};
+
 struct sl_loop {
 	struct sl_waiter *waiter;
-	struct entry *heap;
-	size_t count, capacity;
+	struct heap heap;
 	int64_t now_ns;
 	uint64_t next_seq, fired;
-	bool vacant; /* heap[0] belongs to the timer that fires now; its key is still below all others */
+	bool vacant; /* the top belongs to the timer that fires now; its key is still below all others */
 	bool running, stop;
 	int error;                /* sticky: an arm that found no memory */
 	struct sl_hist *lateness; /* NULL in virtual time */
 	struct sl_hist lateness_store;
 };
 
-static inline bool entry_before(const struct entry *a, const struct entry *b)
+static inline bool heap_before(const struct heap *heap, size_t i, int64_t due_ns, uint64_t seq)
 {
-	unsigned __int128 ka = ((unsigned __int128)(uint64_t)a->due_ns << 64) | a->seq;
-	unsigned __int128 kb = ((unsigned __int128)(uint64_t)b->due_ns << 64) | b->seq;
-
-	return ka < kb;
+	return heap->due[i] < due_ns || (heap->due[i] == due_ns && heap->slot[i].seq < seq);
 }
 
-/* The least of the children first .. first + 3 that exist. */
-static inline size_t heap_least_child(const struct entry *heap, size_t count, size_t first)
+static inline void heap_set(struct heap *heap, size_t i, int64_t due_ns, struct slot slot)
 {
-	size_t a, b;
+	heap->due[i] = due_ns;
+	heap->slot[i] = slot;
+}
 
-	if (first + ARITY <= count) {
-		a = first + (entry_before(&heap[first + 1], &heap[first]) ? 1 : 0);
-		b = first + 2 + (entry_before(&heap[first + 3], &heap[first + 2]) ? 1 : 0);
-		return entry_before(&heap[b], &heap[a]) ? b : a;
-	}
-	a = first;
-	for (size_t i = first + 1; i < count; i++) {
-		if (entry_before(&heap[i], &heap[a])) {
-			a = i;
+static inline void heap_copy(struct heap *heap, size_t to, size_t from)
+{
+	heap->due[to] = heap->due[from];
+	heap->slot[to] = heap->slot[from];
+}
+
+__attribute__((noinline)) static size_t heap_least_of(const struct heap *heap, size_t first, size_t end)
+{
+	size_t least = first;
+
+	for (size_t i = first + 1; i < end; i++) {
+		if (heap_before(heap, i, heap->due[least], heap->slot[least].seq)) {
+			least = i;
 		}
 	}
-	return a;
+	return least;
 }
 
-static void heap_down(struct entry *heap, size_t count, size_t hole, struct entry entry)
+/* The least of the children first .. first + 3 that exist: a tournament of due times, free of branches that
+ * depend on them. A tie is decided by the arming order, in the slow way. */
+static inline size_t heap_least_child(const struct heap *heap, size_t count, size_t first)
 {
-	for (size_t first = ARITY * hole + 1; first < count; first = ARITY * hole + 1) {
-		size_t child = heap_least_child(heap, count, first);
+	const int64_t *due = &heap->due[first];
+	int64_t left_due, right_due;
+	size_t left, right;
 
-		if (!entry_before(&heap[child], &entry)) {
-			break;
-		}
-		heap[hole] = heap[child];
-		hole = child;
+	if (first + ARITY > count) {
+		return heap_least_of(heap, first, count);
 	}
-	heap[hole] = entry;
+	left_due = due[1] < due[0] ? due[1] : due[0];
+	right_due = due[3] < due[2] ? due[3] : due[2];
+	if (__builtin_expect((due[0] == due[1]) | (due[2] == due[3]) | (left_due == right_due), 0)) {
+		return heap_least_of(heap, first, first + ARITY);
+	}
+	left = first + (due[1] < due[0]);
+	right = first + 2 + (due[3] < due[2]);
+	return left +
+	       ((right - left) & -(size_t)(right_due < left_due)); /* compilers make a branch of ?: here */
 }
 
-static size_t heap_up(struct entry *heap, size_t hole, struct entry entry)
+/* Lets an entry rise from the hole, not above `top`. Returns its place. */
+static inline size_t heap_up(struct heap *heap, size_t top, size_t hole, int64_t due_ns, struct slot slot)
 {
-	while (hole > 0) {
+	while (hole > top) {
 		size_t parent = (hole - 1) / ARITY;
 
-		if (!entry_before(&entry, &heap[parent])) {
+		if (heap_before(heap, parent, due_ns, slot.seq)) {
 			break;
 		}
-		heap[hole] = heap[parent];
+		heap_copy(heap, hole, parent);
 		hole = parent;
 	}
-	heap[hole] = entry;
+	heap_set(heap, hole, due_ns, slot);
 	return hole;
 }
 
-/* Puts `entry` where heap[hole] was. */
-static void heap_place(struct entry *heap, size_t count, size_t hole, struct entry entry)
+/* Bottom-up: the hole sinks to a leaf along the least children and the entry rises from there. A new entry is
+ * usually late, so that it rises a step or none, and the way down has no comparison to mispredict. */
+static inline void heap_down(struct heap *heap, size_t top, int64_t due_ns, struct slot slot)
 {
-	if (heap_up(heap, hole, entry) == hole) {
-		heap_down(heap, count, hole, entry);
+	size_t count = heap->count, hole = top;
+
+	for (size_t first = ARITY * hole + 1; first < count; first = ARITY * hole + 1) {
+		size_t child = heap_least_child(heap, count, first);
+
+		heap_copy(heap, hole, child);
+		hole = child;
 	}
+	(void)heap_up(heap, top, hole, due_ns, slot);
+}
+
+/* Puts an entry where another was. */
+static void heap_place(struct heap *heap, size_t hole, int64_t due_ns, struct slot slot)
+{
+	if (heap_up(heap, 0, hole, due_ns, slot) == hole) {
+		heap_down(heap, hole, due_ns, slot);
+	}
+}
+
+/* Takes the entry at `hole` out: the last one moves there. */
+static void heap_remove(struct heap *heap, size_t hole)
+{
+	size_t last = --heap->count;
+
+	if (hole < last) {
+		heap_place(heap, hole, heap->due[last], heap->slot[last]);
+	}
+}
+
+static bool heap_grow(struct heap *heap)
+{
+	size_t capacity = heap->capacity == 0 ? HEAP_INITIAL : heap->capacity * 2;
+	int64_t *due = realloc(heap->due, capacity * sizeof(*due));
+	struct slot *slot;
+
+	if (due == NULL) {
+		return false;
+	}
+	heap->due = due;
+	slot = realloc(heap->slot, capacity * sizeof(*slot));
+	if (slot == NULL) {
+		return false;
+	}
+	heap->slot = slot;
+	heap->capacity = capacity;
+	return true;
 }
 
 static size_t loop_find(const struct sl_loop *loop, const struct sl_timer *timer)
 {
 	size_t i = loop->vacant ? 1 : 0;
 
-	while (i < loop->count && loop->heap[i].timer != timer) {
+	while (i < loop->heap.count && loop->heap.slot[i].timer != timer) {
 		i++;
 	}
-	assert(i < loop->count); /* armed, so it must be in this loop */
+	assert(i < loop->heap.count); /* armed, so it must be in this loop */
 	return i;
 }
 
-static bool loop_grow(struct sl_loop *loop)
+static inline void loop_fire_top(struct sl_loop *loop)
 {
-	size_t capacity = loop->capacity == 0 ? HEAP_INITIAL : loop->capacity * 2;
-	struct entry *heap = realloc(loop->heap, capacity * sizeof(*heap));
-
-	if (heap == NULL) {
-		loop->error = -ENOMEM;
-		return false;
-	}
-	loop->heap = heap;
-	loop->capacity = capacity;
-	return true;
-}
-
-static void loop_fire_top(struct sl_loop *loop)
-{
-	struct sl_timer *timer = loop->heap[0].timer;
+	struct sl_timer *timer = loop->heap.slot[0].timer;
 
 	if (loop->lateness != NULL) {
-		sl_hist_add(loop->lateness, loop->now_ns - loop->heap[0].due_ns);
+		sl_hist_add(loop->lateness, loop->now_ns - loop->heap.due[0]);
 	}
 	loop->vacant = true;
 	loop->fired++;
@@ -137,10 +183,7 @@ static void loop_fire_top(struct sl_loop *loop)
 	timer->fire(timer, loop->now_ns);
 	if (loop->vacant) {
 		loop->vacant = false;
-		loop->count--;
-		if (loop->count > 0) {
-			heap_down(loop->heap, loop->count, 0, loop->heap[loop->count]);
-		}
+		heap_remove(&loop->heap, 0);
 	}
 }
 
@@ -150,8 +193,8 @@ static void loop_fire_due(struct sl_loop *loop)
 {
 	uint64_t first_new = loop->next_seq;
 
-	while (loop->count > 0 && loop->heap[0].due_ns <= loop->now_ns && loop->heap[0].seq < first_new &&
-	       !loop->stop) {
+	while (loop->heap.count > 0 && loop->heap.due[0] <= loop->now_ns &&
+	       loop->heap.slot[0].seq < first_new && !loop->stop) {
 		loop_fire_top(loop);
 	}
 }
@@ -161,7 +204,7 @@ static int loop_run(struct sl_loop *loop, int64_t until_ns, struct sl_err *err)
 	int rc;
 
 	while (!loop->stop && loop->error == 0) {
-		int64_t due_ns = loop->count > 0 ? loop->heap[0].due_ns : SL_NEVER;
+		int64_t due_ns = loop->heap.count > 0 ? loop->heap.due[0] : SL_NEVER;
 
 		if (loop->now_ns >= until_ns && due_ns > until_ns) {
 			return 0;
@@ -172,7 +215,9 @@ static int loop_run(struct sl_loop *loop, int64_t until_ns, struct sl_err *err)
 			return rc < 0 ? rc : 0;
 		}
 		loop_fire_due(loop);
-		loop->waiter->deliver(loop->waiter, loop->now_ns, &loop->stop);
+		if (loop->waiter->deliver != NULL) {
+			loop->waiter->deliver(loop->waiter, loop->now_ns, &loop->stop);
+		}
 	}
 	if (loop->error != 0) {
 		return sl_err_set(err, loop->error, "out of memory for timers");
@@ -225,7 +270,8 @@ void sl_loop_free(struct sl_loop *loop)
 	assert(!loop->running);
 	loop->waiter->close(loop->waiter);
 	sl_hist_fini(&loop->lateness_store);
-	free(loop->heap);
+	free(loop->heap.due);
+	free(loop->heap.slot);
 	free(loop);
 }
 
@@ -236,36 +282,33 @@ int64_t sl_loop_now(const struct sl_loop *loop)
 
 void sl_loop_arm(struct sl_loop *loop, struct sl_timer *timer, int64_t due_ns)
 {
-	struct entry entry = {due_ns > loop->now_ns ? due_ns : loop->now_ns, loop->next_seq++, timer};
+	struct heap *heap = &loop->heap;
+	struct slot slot = {loop->next_seq++, timer};
 
 	assert(timer->fire != NULL);
+	due_ns = due_ns > loop->now_ns ? due_ns : loop->now_ns;
 	if (timer->armed) {
-		heap_place(loop->heap, loop->count, loop_find(loop, timer), entry);
+		heap_place(heap, loop_find(loop, timer), due_ns, slot);
 	} else if (loop->vacant) {
 		loop->vacant = false;
-		heap_down(loop->heap, loop->count, 0, entry);
+		heap_down(heap, 0, due_ns, slot);
 	} else {
-		if (loop->count == loop->capacity && !loop_grow(loop)) {
+		if (heap->count == heap->capacity && !heap_grow(heap)) {
+			loop->error = -ENOMEM;
 			return;
 		}
-		(void)heap_up(loop->heap, loop->count++, entry);
+		heap->count++;
+		(void)heap_up(heap, 0, heap->count - 1, due_ns, slot);
 	}
-	timer->due_ns = entry.due_ns;
+	timer->due_ns = due_ns;
 	timer->armed = true;
 }
 
 void sl_loop_cancel(struct sl_loop *loop, struct sl_timer *timer)
 {
-	size_t hole;
-
-	if (!timer->armed) {
-		return;
-	}
-	hole = loop_find(loop, timer);
-	timer->armed = false;
-	loop->count--;
-	if (hole < loop->count) {
-		heap_place(loop->heap, loop->count, hole, loop->heap[loop->count]);
+	if (timer->armed) {
+		timer->armed = false;
+		heap_remove(&loop->heap, loop_find(loop, timer));
 	}
 }
 
@@ -310,7 +353,7 @@ void sl_loop_stop(struct sl_loop *loop)
 int64_t sl_loop_next_due(const struct sl_loop *loop)
 {
 	assert(!loop->vacant);
-	return loop->count > 0 ? loop->heap[0].due_ns : SL_NEVER;
+	return loop->heap.count > 0 ? loop->heap.due[0] : SL_NEVER;
 }
 
 int64_t sl_loop_clock(const struct sl_loop *loop)

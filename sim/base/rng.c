@@ -47,6 +47,12 @@ int64_t sl_rng_exp_ns(struct sl_rng *rng, int64_t mean_ns)
 #define INV_LN2 0x1.71547652b82fep+0
 #define SQRT2 0x1.6a09e667f3bcdp+0
 
+/* Tables, because the divisions would cost more than all the rest. */
+static const double atanh_terms[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+				     1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
+static const double exp_terms[] = {1.0 / 13, 1.0 / 12, 1.0 / 11, 1.0 / 10, 1.0 / 9, 1.0 / 8, 1.0 / 7,
+				   1.0 / 6,  1.0 / 5,  1.0 / 4,  1.0 / 3,  1.0 / 2, 1.0};
+
 static uint64_t double_bits(double x)
 {
 	uint64_t bits;
@@ -87,9 +93,9 @@ double sl_log(double x)
 	}
 	s = (m - 1.0) / (m + 1.0);
 	z = s * s;
-	sum = 1.0 / 21.0;
-	for (int k = 19; k >= 3; k -= 2) {
-		sum = sum * z + 1.0 / k;
+	sum = atanh_terms[0];
+	for (size_t i = 1; i < sizeof(atanh_terms) / sizeof(atanh_terms[0]); i++) {
+		sum = sum * z + atanh_terms[i];
 	}
 	sum = 2.0 * s + 2.0 * s * z * sum;
 	return e * LN2_HI + (sum + e * LN2_LO);
@@ -101,16 +107,16 @@ double sl_exp(double x)
 	double r, sum = 1.0;
 	int64_t k;
 
-	if (x > 709.8) {
-		return x * 0x1.0p+1023; /* infinite */
+	if (!(x <= 709.8)) {
+		return x * 0x1.0p+1023; /* infinite, or not a number */
 	}
 	if (x < -745.2) {
 		return 0.0;
 	}
 	k = (int64_t)(x * INV_LN2 + (x < 0.0 ? -0.5 : 0.5));
 	r = (x - (double)k * LN2_HI) - (double)k * LN2_LO;
-	for (int i = 13; i >= 1; i--) {
-		sum = 1.0 + sum * r / i;
+	for (size_t i = 0; i < sizeof(exp_terms) / sizeof(exp_terms[0]); i++) {
+		sum = 1.0 + sum * (r * exp_terms[i]);
 	}
 	/* Two steps: 2^1024 and the subnormal range have no direct power. */
 	sum *= bits_double((uint64_t)(k / 2 + 1023) << 52);

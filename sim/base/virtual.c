@@ -18,13 +18,6 @@ static int virtual_wait(struct sl_waiter *self, int64_t now_ns, int64_t due_ns, 
 	return 0;
 }
 
-static void virtual_deliver(struct sl_waiter *self, int64_t now_ns, const bool *stop)
-{
-	(void)self;
-	(void)now_ns;
-	(void)stop;
-}
-
 static int virtual_io_add(struct sl_waiter *self, struct sl_io *io, struct sl_err *err)
 {
 	(void)self;
@@ -55,7 +48,6 @@ struct sl_waiter *sl_waiter_virtual(void)
 
 	if (self != NULL) {
 		*self = (struct sl_waiter){.wait = virtual_wait,
-					   .deliver = virtual_deliver,
 					   .io_add = virtual_io_add,
 					   .io_mod = virtual_io_mod,
 					   .io_del = virtual_io_del,
