@@ -193,7 +193,11 @@ static int run_do(struct run *run, struct sl_err *err)
 	if (interrupted) {
 		*err = (struct sl_err){0};
 	} else if (rc < 0) {
-		return SL_EXIT_FAILED;
+		return rc == -EINVAL && report.result->n_cells == 0 ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+	}
+	if (run->live.n_skipped > 0) {
+		fprintf(stderr, "skipped on live: %d workload%s of kind oltp, which needs a database\n",
+			run->live.n_skipped, run->live.n_skipped > 1 ? "s" : "");
 	}
 	report.result = report.result->scenario ? report.result : NULL;
 	if (report.result && sl_report_text(&report, run_uses_stdout(run) ? stderr : stdout, &later) < 0) {

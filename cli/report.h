@@ -7,8 +7,6 @@
 #include <stdio.h>
 
 #include "sim/base/err.h"
-#include "sim/store/store.h"
-
 #include "sim/stack/fit.h"
 #include "sim/stack/result.h"
 

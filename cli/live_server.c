@@ -1,0 +1,231 @@
+#include "cli/live_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/signals.h"
+#include "sim/serve/datastore.h"
+
+/* A reply may make up for this much lateness (LAB: a crowded machine stalls for up to 20 ms). */
+#define CREDIT_CAP_NS 20000000
+
+/* First message of the child. */
+struct hello {
+	int code; /* 0, or a negative errno with a message */
+	uint16_t nfs_port, mount_port;
+	char msg[400];
+};
+
+/* Last message of the child. */
+struct goodbye {
+	int64_t lateness_p50_ns, lateness_p99_ns, modelled_p50_ns, modelled_p99_ns, credit_used_ns;
+	uint64_t errors;
+};
+
+/* What the child holds while it serves. */
+struct server {
+	struct sl_io stop;
+	struct sl_loop *wall, *model;
+	struct sl_store *store;
+	struct sl_datastore *ds;
+};
+
+static int message_write(int fd, const void *bytes, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = write(fd, bytes, size);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)size ? 0 : -EPIPE;
+}
+
+/* Messages are smaller than PIPE_BUF: they arrive whole. Interrupted reads go on: the caller kills the child.
+ */
+static int message_read(int fd, void *bytes, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, bytes, size);
+	} while (n < 0 && errno == EINTR && !sl_signals_stopped());
+	return n == (ssize_t)size ? 0 : n < 0 ? -errno : -EPIPE;
+}
+
+static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
+{
+	struct server *server = sl_container_of(io, struct server, stop);
+
+	(void)events;
+	(void)now_ns;
+	sl_loop_stop(server->wall);
+}
+
+static int server_build(struct server *server, const struct sl_box *box, uint64_t seed, const char *dir,
+			struct sl_err *err)
+{
+	struct sl_datastore_config config = {.dir = dir, .credit_cap_ns = CREDIT_CAP_NS};
+	sigset_t set;
+	int rc;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	server->wall = sl_loop_new_wall(err);
+	if (!server->wall) {
+		return err->code;
+	}
+	server->model = sl_loop_new_virtual();
+	if (!server->model) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	rc = sl_stack_store(box, server->model, seed, &server->store, err);
+	if (rc < 0) {
+		return rc;
+	}
+	server->stop = (struct sl_io){
+	    .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = EPOLLIN, .fire = stop_fire};
+	if (server->stop.fd < 0) {
+		return sl_err_set(err, -errno, "signalfd: %s", strerror(errno));
+	}
+	rc = sl_loop_io_add(server->wall, &server->stop, err);
+	if (rc < 0) {
+		return rc;
+	}
+	config.loop = server->wall;
+	config.model_loop = server->model;
+	config.store = server->store;
+	return sl_datastore_new(&config, &server->ds, err);
+}
+
+static void server_timing(struct server *server, struct goodbye *ret)
+{
+	const struct sl_datastore_timing *t = sl_datastore_timing(server->ds);
+
+	ret->lateness_p50_ns = sl_hist_quantile(&t->lateness, 0.5);
+	ret->lateness_p99_ns = sl_hist_quantile(&t->lateness, 0.99);
+	ret->modelled_p50_ns = sl_hist_quantile(&t->modelled, 0.5);
+	ret->modelled_p99_ns = sl_hist_quantile(&t->modelled, 0.99);
+	ret->credit_used_ns = t->credit_used_ns;
+	ret->errors = t->errors;
+}
+
+/* The life of the child: hello, serve until SIGTERM, goodbye. */
+static int server_main(const struct sl_box *box, uint64_t seed, const char *dir, int out)
+{
+	struct server server = {0};
+	struct sl_err err = {0};
+	struct hello hello = {0};
+	struct goodbye goodbye = {0};
+	int rc;
+
+	hello.code = server_build(&server, box, seed, dir, &err);
+	snprintf(hello.msg, sizeof(hello.msg), "%.399s", err.msg);
+	if (hello.code == 0) {
+		hello.nfs_port = sl_datastore_nfs_port(server.ds);
+		hello.mount_port = sl_datastore_mount_port(server.ds);
+	}
+	rc = message_write(out, &hello, sizeof(hello));
+	if (rc < 0 || hello.code < 0) {
+		return 1;
+	}
+	rc = sl_loop_run(server.wall, &err);
+	server_timing(&server, &goodbye);
+	if (rc == 0) {
+		rc = message_write(out, &goodbye, sizeof(goodbye));
+	}
+	sl_datastore_free(server.ds);
+	sl_store_free(server.store);
+	sl_loop_free(server.model);
+	sl_loop_free(server.wall);
+	return rc < 0;
+}
+
+int sl_live_server_start(const struct sl_box *box, uint64_t seed, const char *dir, struct sl_live_server *ret,
+			 struct sl_err *err)
+{
+	pid_t parent = getpid();
+	struct hello hello;
+	int ends[2];
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return sl_err_set(err, -errno, "pipe: %s", strerror(errno));
+	}
+	ret->pid = fork();
+	if (ret->pid < 0) {
+		rc = -errno;
+		ret->pid = 0;
+		close(ends[0]);
+		close(ends[1]);
+		return sl_err_set(err, rc, "fork: %s", strerror(-rc));
+	}
+	if (ret->pid == 0) {
+		/* Its own group: Ctrl-C on the terminal is ours to handle. Our death, however sudden, is its
+		 * death. */
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sl_signals_reset();
+		signal(SIGPIPE, SIG_IGN);
+		close(ends[0]);
+		_exit(getppid() == parent ? server_main(box, seed, dir, ends[1]) : 1);
+	}
+	close(ends[1]);
+	ret->pipe = ends[0];
+	rc = message_read(ret->pipe, &hello, sizeof(hello));
+	if (rc == 0 && hello.code < 0) {
+		rc = sl_err_set(err, hello.code, "datastore: %s", hello.msg);
+	} else if (rc < 0) {
+		sl_err_set(err, rc, "datastore: the server died at its start");
+	}
+	if (rc < 0) {
+		sl_live_server_kill(ret);
+		return rc;
+	}
+	ret->nfs_port = hello.nfs_port;
+	ret->mount_port = hello.mount_port;
+	return 0;
+}
+
+int sl_live_server_stop(struct sl_live_server *server, struct sl_timing *ret, struct sl_err *err)
+{
+	struct goodbye goodbye;
+	int rc;
+
+	kill(server->pid, SIGTERM);
+	rc = message_read(server->pipe, &goodbye, sizeof(goodbye));
+	sl_live_server_kill(server);
+	if (rc < 0) {
+		return sl_err_set(err, rc, "datastore: the server died");
+	}
+	if (goodbye.errors > 0) {
+		return sl_err_set(
+		    err, -EIO,
+		    "datastore: the folder for its files could not be written; set TMPDIR to one with room");
+	}
+	ret->lateness_p50_ns = goodbye.lateness_p50_ns;
+	ret->lateness_p99_ns = goodbye.lateness_p99_ns;
+	ret->modelled_p50_ns = goodbye.modelled_p50_ns;
+	ret->modelled_p99_ns = goodbye.modelled_p99_ns;
+	ret->credit_used_ns = goodbye.credit_used_ns;
+	return 0;
+}
+
+void sl_live_server_kill(struct sl_live_server *server)
+{
+	if (server->pid > 0) {
+		kill(server->pid, SIGKILL);
+		while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR) {
+		}
+		close(server->pipe);
+		server->pid = 0;
+	}
+}
