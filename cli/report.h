@@ -63,6 +63,8 @@ void sl_report_number(double value, char *buf, size_t size);
 /* "+1.2 %" */
 void sl_report_percent(double value, char *buf, size_t size);
 
+/* "554.8us", "18.34MB/s": `digits` digits, in a form that a scenario takes. */
+void sl_report_figure(double value, enum sl_unit unit, int digits, char *buf, size_t size);
 /* "1.53ms": three digits of a time in ns. */
 void sl_report_time(int64_t ns, char *buf, size_t size);
 

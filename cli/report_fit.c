@@ -23,15 +23,15 @@ static int fit_params(const struct sl_fit *fit, FILE *out)
 			return -ENOMEM;
 		}
 		sl_table_put(table, SL_TINT_NONE, "%s", p->key);
-		sl_units_format(p->start, p->unit, a, sizeof(a));
+		sl_report_figure(p->start, p->unit, 4, a, sizeof(a));
 		sl_table_put(table, SL_TINT_DIM, "%s", a);
-		sl_units_format(p->value, p->unit, a, sizeof(a));
+		sl_report_figure(p->value, p->unit, 4, a, sizeof(a));
 		sl_table_put(table, SL_TINT_BOLD, "%s", a);
-		sl_units_format(p->min, p->unit, a, sizeof(a));
-		sl_units_format(p->max, p->unit, b, sizeof(b));
+		sl_report_figure(p->min, p->unit, 4, a, sizeof(a));
+		sl_report_figure(p->max, p->unit, 4, b, sizeof(b));
 		sl_table_put(table, SL_TINT_DIM, "%s .. %s", a, b);
-		sl_units_format(p->low, p->unit, a, sizeof(a));
-		sl_units_format(p->high, p->unit, b, sizeof(b));
+		sl_report_figure(p->low, p->unit, 4, a, sizeof(a));
+		sl_report_figure(p->high, p->unit, 4, b, sizeof(b));
 		sl_table_put(table, SL_TINT_NONE, "%s .. %s", a, b);
 	}
 	sl_table_print(table, out);
@@ -95,9 +95,9 @@ static void fit_yaml(const struct sl_fit *fit, FILE *out)
 		const char *key = strncmp(p->key, "params.", 7) == 0 ? p->key + 7 : p->key;
 		char value[32], min[32], max[32];
 
-		sl_units_format(p->value, p->unit, value, sizeof(value));
-		sl_units_format(p->min, p->unit, min, sizeof(min));
-		sl_units_format(p->max, p->unit, max, sizeof(max));
+		sl_report_figure(p->value, p->unit, 6, value, sizeof(value));
+		sl_report_figure(p->min, p->unit, 6, min, sizeof(min));
+		sl_report_figure(p->max, p->unit, 6, max, sizeof(max));
 		fprintf(out,
 			"  %s: {value: %s, kind: fitted, min: %s, max: %s, source: \"sloglab fit, RMS %.2f "
 			"%% over %d cells\"}\n",

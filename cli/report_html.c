@@ -73,6 +73,17 @@ static bool gain_ratio(const char *text, char *buf, size_t size)
 	return false;
 }
 
+/* The sentence without the name of the workload in front, which is the card's heading. */
+static const char *gain_tail(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(text, name, n) != 0 || (text[n] != ':' && text[n] != ',')) {
+		return text;
+	}
+	return text + n + 1 + strspn(text + n + 1, " ");
+}
+
 /* Escaped, with "->" as an arrow. */
 static void gain_text(const char *text, FILE *out)
 {
@@ -108,7 +119,7 @@ static void page_gains(const struct sl_report *report, enum sl_engine engine, co
 			fprintf(out, "<b>%s\xc3\x97</b>", ratio);
 		}
 		fputs("<p>", out);
-		gain_text(gain, out);
+		gain_text(gain_tail(gain, sl_scenario_workload(sc, w)->name), out);
 		fputs("</p></div>\n", out);
 	}
 }

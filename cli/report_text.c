@@ -193,7 +193,7 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 		gain[0] = '\0';
 		sl_result_gain(report->result, w, engine, gain, sizeof(gain));
 		if (gain[0] != '\0') {
-			fprintf(out, "%s%s: %s\n", prefix, sl_scenario_workload(sc, w)->name, gain);
+			fprintf(out, "%s%s\n", prefix, gain);
 		}
 	}
 }
