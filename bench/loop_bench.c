@@ -50,7 +50,7 @@ static double cpu_seconds(void)
 
 static int64_t later(struct sl_rng *rng, int64_t now_ns)
 {
-	return now_ns + 1 + (int64_t)sl_rng_below(rng, 2 * MEAN_NS);
+	return now_ns + 1 + (int64_t)sl_rng_below(rng, UINT64_C(2) * MEAN_NS);
 }
 
 /* Without branches, like the loop's own order: the peer is the best plain heap, not a handicapped one. */

@@ -148,7 +148,9 @@ Test(units, what_is_shown_can_be_read_again)
 					     SL_UNIT_IOPS};
 
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
-		for (double x = 1e-3; x < 1e17; x *= 7.3) {
+		double x = 1e-3;
+
+		for (int i = 0; i < 24; i++, x *= 7.3) {
 			struct sl_err err = {0};
 			double back;
 			char buf[32];

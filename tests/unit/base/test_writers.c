@@ -209,7 +209,7 @@ Test(json, figures_have_six_digits_and_no_nan)
 		double value;
 		const char *text;
 	} figures[] = {{0.1, "0.1"},         {1.0 / 3, "0.333333"}, {1234567.0, "1.23457e6"}, {188, "188.0"},
-		       {-2.5000001, "-2.5"}, {(double)NAN, "null"},         {HUGE_VAL, "null"}};
+		       {-2.5000001, "-2.5"}, {(double)NAN, "null"}, {HUGE_VAL, "null"}};
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
 		json_t *figure = sl_json_figure(figures[i].value);
