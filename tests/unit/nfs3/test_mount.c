@@ -1,0 +1,158 @@
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "rig.h"
+
+static uint32_t mnt(struct rig *rig, const char *path, uint8_t ret[SL_HANDLE_BYTES])
+{
+	struct msg msg;
+	struct sl_xdr_in in;
+	uint32_t status;
+
+	call_begin(rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_MNT);
+	put_name(&msg, path);
+	status = rig_status(rig, &msg, &in);
+	if (status == 0) {
+		get_handle(&in, ret);
+		cr_assert_eq(sl_xdr_u32(&in), 2);
+		cr_assert_eq(sl_xdr_u32(&in), 1); /* AUTH_SYS */
+		cr_assert_eq(sl_xdr_u32(&in), 0);
+	}
+	get_end(&in);
+	return status;
+}
+
+Test(nfs3_mount, paths_of_the_export)
+{
+	struct rig rig;
+	uint8_t handle[SL_HANDLE_BYTES], dir[SL_HANDLE_BYTES], file[SL_HANDLE_BYTES];
+	char path[1100] = "/tank/vm/";
+
+	rig_init(&rig, NULL);
+	cr_assert_eq(mnt(&rig, "/tank/vm", handle), 0);
+	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
+	cr_assert_eq(mnt(&rig, "/tank/vm///", handle), 0);
+	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
+	do_mkdir(&rig, rig.root, "disks", dir);
+	do_create(&rig, dir, "a.img", file);
+	cr_assert_eq(mnt(&rig, "/tank/vm/disks/", handle), 0);
+	cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0);
+	cr_assert_eq(mnt(&rig, "/tank/vm//./disks", handle), 0);
+	cr_assert_eq(mnt(&rig, "/tank/vm/none", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(mnt(&rig, "/tank/vmx", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(mnt(&rig, "/tank", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(mnt(&rig, "/", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(mnt(&rig, "", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(mnt(&rig, "/tank/vm/disks/..", handle), SL_NFSERR_ACCES);
+	cr_assert_eq(mnt(&rig, "/tank/vm/disks/a.img", handle), SL_NFSERR_NOTDIR);
+	cr_assert_eq(mnt(&rig, "/tank/vm/disks/a.img/b", handle), SL_NFSERR_NOTDIR);
+	memset(path + 9, 'x', 256);
+	cr_assert_eq(mnt(&rig, path, handle), SL_NFSERR_NAMETOOLONG);
+	rig_fini(&rig);
+}
+
+Test(nfs3_mount, root_export_serves_any_path)
+{
+	struct rig rig;
+	uint8_t handle[SL_HANDLE_BYTES], dir[SL_HANDLE_BYTES];
+
+	rig_init(&rig, NULL);
+	rig.config.export_path = "/";
+	rig_restart(&rig);
+	do_mkdir(&rig, rig.root, "d", dir);
+	cr_assert_eq(mnt(&rig, "/", handle), 0);
+	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
+	cr_assert_eq(mnt(&rig, "/d", handle), 0);
+	cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0);
+	cr_assert_eq(mnt(&rig, "d", handle), SL_NFSERR_NOENT);
+	rig_fini(&rig);
+}
+
+Test(nfs3_mount, a_bad_export_path_is_refused)
+{
+	struct rig rig;
+	struct sl_nfs3 *srv = NULL;
+	struct sl_err err = {0};
+
+	rig_init(&rig, NULL);
+	rig.config.export_path = "tank";
+	cr_assert_eq(sl_nfs3_new(&rig.config, &srv, &err), -EINVAL);
+	cr_assert(strstr(err.msg, "tank") != NULL);
+	rig.config.export_path = "";
+	cr_assert_eq(sl_nfs3_new(&rig.config, &srv, &err), -EINVAL);
+	cr_assert_eq(srv, NULL);
+	rig_fini(&rig);
+}
+
+Test(nfs3_mount, lists_and_unmounts)
+{
+	struct rig rig;
+	struct msg msg;
+	struct sl_xdr_in in;
+	struct sl_xdr_bytes path;
+
+	rig_init(&rig, NULL);
+	call_begin(&rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_NULL);
+	in = rig_call(&rig, &msg);
+	get_end(&in);
+	call_begin(&rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_DUMP);
+	cr_assert_eq(rig_status(&rig, &msg, &in), 0);
+	get_end(&in);
+	call_begin(&rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_EXPORT);
+	cr_assert_eq(rig_status(&rig, &msg, &in), 1);
+	path = sl_xdr_opaque(&in, 1024);
+	cr_assert_eq(path.size, 8);
+	cr_assert_eq(memcmp(path.data, "/tank/vm", 8), 0);
+	cr_assert_eq(sl_xdr_u64(&in), 0);
+	get_end(&in);
+	call_begin(&rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_UMNT);
+	put_name(&msg, "/tank/vm");
+	in = rig_call(&rig, &msg);
+	get_end(&in);
+	call_begin(&rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_UMNTALL);
+	in = rig_call(&rig, &msg);
+	get_end(&in);
+	rig_fini(&rig);
+}
+
+static uint32_t getport(struct rig *rig, uint32_t program, uint32_t version, uint32_t protocol)
+{
+	struct msg msg;
+
+	call_begin(rig, &msg, SL_PROG_PORTMAP, 2, SL_PORTMAP_GETPORT);
+	put_u32(&msg, program);
+	put_u32(&msg, version);
+	put_u32(&msg, protocol);
+	put_u32(&msg, 0);
+	return rig_status(rig, &msg, NULL);
+}
+
+Test(nfs3_mount, portmap_tells_the_ports)
+{
+	static const uint32_t expected[] = {1, SL_PROG_NFS, 3, 6, 2049, 1, SL_PROG_MOUNT, 3, 6, 20048, 0};
+	struct rig rig;
+	struct msg msg;
+	struct sl_xdr_in in;
+
+	rig_init(&rig, NULL);
+	cr_assert_eq(getport(&rig, SL_PROG_NFS, 3, 6), 2049);
+	cr_assert_eq(getport(&rig, SL_PROG_MOUNT, 3, 6), 20048);
+	cr_assert_eq(getport(&rig, SL_PROG_NFS, 3, 17), 0);
+	cr_assert_eq(getport(&rig, SL_PROG_NFS, 4, 6), 0);
+	cr_assert_eq(getport(&rig, 100021, 4, 6), 0);
+	call_begin(&rig, &msg, SL_PROG_PORTMAP, 2, SL_PORTMAP_DUMP);
+	in = rig_call(&rig, &msg);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		cr_assert_eq(sl_xdr_u32(&in), expected[i], "word %zu", i);
+	}
+	get_end(&in);
+	call_begin(&rig, &msg, SL_PROG_PORTMAP, 2, SL_PORTMAP_NULL);
+	in = rig_call(&rig, &msg);
+	get_end(&in);
+	/* SET is for registrars */
+	call_begin(&rig, &msg, SL_PROG_PORTMAP, 2, 1);
+	rig_send(&rig, &msg);
+	rig_run(&rig);
+	cr_assert_eq(sl_nfs3_stats(rig.srv)->refused, 1);
+	rig_fini(&rig);
+}
