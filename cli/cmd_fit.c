@@ -75,7 +75,7 @@ static int fit_do(struct fit *fit, struct sl_err *err)
 					 .seed = fit->seed,
 					 .progress = sl_progress_step,
 					 .progress_arg = &progress};
-	struct sl_report report = {.result = &fit->fit.result, .data_dir = fit->session.paths.data};
+	struct sl_report report = {.result = &fit->fit.result};
 	struct sl_fit_report fit_report = {.fit = &fit->fit, .report = &report, .hold_out = hold_out};
 	FILE *out = fit->json && sl_out_is_stdout(fit->json) ? stderr : stdout;
 	int rc;

@@ -184,7 +184,6 @@ static int run_do(struct run *run, struct sl_err *err)
 	int rc = run_engine(run, err);
 	bool interrupted = sl_signals_stopped();
 	struct sl_report report = {.result = run->is_live ? &run->live.result : &run->result,
-				   .data_dir = run->session.paths.data,
 				   .timings = run->live.timings,
 				   .n_timings = run->live.n_timings,
 				   .interrupted = interrupted};

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *where_cut(const struct sl_report *report, const char *where)
+/* The last two components: the same wherever the program and the scenario lie. */
+static const char *where_cut(const char *where)
 {
-	size_t length = report->data_dir ? strlen(report->data_dir) : 0;
+	const char *last = strrchr(where, '/');
 
-	if (length > 0 && strncmp(where, report->data_dir, length) == 0 && where[length] == '/') {
-		return where + length + 1;
+	while (last && last > where && last[-1] != '/') {
+		last--;
 	}
-	return where;
+	return last && last[0] != '/' ? last : where;
 }
 
 static struct sl_param_row *list_add(struct sl_param_list *list)
@@ -64,7 +65,7 @@ static int list_add_param(const struct sl_report *report, struct sl_param_list *
 				return -ENOMEM;
 			}
 			row->param = p;
-			row->where = where_cut(report, p.where);
+			row->where = where_cut(p.where);
 			row->variants = calloc((size_t)variants, sizeof(bool));
 			if (!row->variants) {
 				return -ENOMEM;
@@ -102,7 +103,7 @@ int sl_param_list_make(const struct sl_report *report, struct sl_param_list *ret
 			return -ENOMEM;
 		}
 		row->param = p;
-		row->where = where_cut(report, p.where);
+		row->where = where_cut(p.where);
 		row->device = true;
 	}
 	return 0;
@@ -191,6 +192,15 @@ void sl_report_number(double value, char *buf, size_t size)
 							      : 3;
 
 	snprintf(buf, size, "%.*f", decimals, value);
+}
+
+void sl_report_ci(double value, char *buf, size_t size)
+{
+	if (value >= 9.5) {
+		snprintf(buf, size, "%.0f", value);
+	} else {
+		snprintf(buf, size, "%.2g", value);
+	}
 }
 
 void sl_report_percent(double value, char *buf, size_t size)

@@ -22,7 +22,6 @@ struct sl_timing {
 
 struct sl_report {
 	const struct sl_result *result;
-	const char *data_dir; /* cut off the front of file names, so that a report is the same everywhere */
 	const struct sl_timing *timings;
 	int n_timings;
 	bool interrupted;
@@ -31,7 +30,7 @@ struct sl_report {
 /* A parameter with the variants it holds for. */
 struct sl_param_row {
 	struct sl_param param;
-	const char *where; /* param.where without the data folder */
+	const char *where; /* param.where with one folder only: the same everywhere */
 	bool device;       /* a figure of a device of the catalogue */
 	bool *variants;    /* by index; NULL for devices' figures */
 	int n_variants;    /* how many are set */
@@ -60,6 +59,8 @@ const char *sl_role_name(enum sl_role role);
 
 /* "148", "27.4", "0.151": at least three digits. */
 void sl_report_number(double value, char *buf, size_t size);
+/* "1.1", "14": a half width, two digits. */
+void sl_report_ci(double value, char *buf, size_t size);
 /* "+1.2 %" */
 void sl_report_percent(double value, char *buf, size_t size);
 

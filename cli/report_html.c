@@ -227,7 +227,7 @@ static void page_cell(const struct sl_report *report, const struct sl_cell *cell
 	if (cell->n_samples > 1) {
 		char text[32];
 
-		sl_report_number(cell->ci95, text, sizeof(text));
+		sl_report_ci(cell->ci95, text, sizeof(text));
 		fprintf(out, "<td>\xc2\xb1%s</td>", text);
 	} else {
 		fputs("<td class=\"mute\">-</td>", out);

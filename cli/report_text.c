@@ -131,7 +131,7 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 	sl_table_put(table, SL_TINT_NONE, "%s", sl_scenario_variant_name(sc, variant));
 	put_value(table, predicted);
 	if (shape->ci) {
-		sl_report_number(any->ci95, text, sizeof(text));
+		sl_report_ci(any->ci95, text, sizeof(text));
 		sl_table_put(table, SL_TINT_DIM, "+-%s", text);
 	}
 	if (shape->live) {
@@ -201,7 +201,8 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 static int print_provenance(const struct sl_report *report, FILE *out)
 {
 	static const enum sl_provenance kinds[] = {SL_PROV_FITTED,   SL_PROV_ASSUMED, SL_PROV_SPEC,
-						   SL_PROV_MEASURED, SL_PROV_GIVEN,   SL_PROV_DEFAULT};
+						   SL_PROV_MEASURED, SL_PROV_DERIVED, SL_PROV_GIVEN,
+						   SL_PROV_DEFAULT};
 	struct sl_param_list list;
 	int rc = sl_param_list_make(report, &list);
 

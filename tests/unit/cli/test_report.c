@@ -1,0 +1,327 @@
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+
+#include "cli/table.h"
+#include "tests/unit/cli/lib.h"
+
+Test(format, numbers_have_three_digits)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {{0, "0"},        {0.1514, "0.151"}, {1.234, "1.23"}, {9.994, "9.99"}, {9.996, "10.0"},
+		     {27.44, "27.4"}, {99.94, "99.9"},   {99.96, "100"},  {148.2, "148"},  {1120.4, "1120"}};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		sl_report_number(cases[i].value, text, sizeof(text));
+		cr_assert_str_eq(text, cases[i].text);
+	}
+}
+
+Test(format, percent_has_a_sign_and_no_negative_zero)
+{
+	char text[32];
+
+	sl_report_percent(-0.04, text, sizeof(text));
+	cr_assert_str_eq(text, "+0.0 %");
+	sl_report_percent(-3.55, text, sizeof(text));
+	cr_assert(text[0] == '-', "%s", text);
+}
+
+/* What the fit prints must be what the scenario reads. */
+Test(format, figures_can_be_parsed_again)
+{
+	static const struct {
+		double value;
+		enum sl_unit unit;
+	} cases[] = {{0, SL_UNIT_TIME},      {7, SL_UNIT_TIME},        {712345, SL_UNIT_TIME},
+		     {6.71e6, SL_UNIT_TIME}, {999999.7, SL_UNIT_TIME}, {5e12, SL_UNIT_TIME},
+		     {1.8e7, SL_UNIT_RATE},  {3e9, SL_UNIT_RATE},      {999, SL_UNIT_RATE},
+		     {0.2, SL_UNIT_NONE},    {4400, SL_UNIT_BYTES},    {200, SL_UNIT_IOPS}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_err err = {0};
+		char text[48];
+		double again;
+
+		sl_report_figure(cases[i].value, cases[i].unit, 6, text, sizeof(text));
+		cr_assert_eq(sl_units_parse(text, cases[i].unit, &again, &err), 0, "%s: %s", text, err.msg);
+		cr_assert(fabs(again - cases[i].value) <= 1e-5 * cases[i].value, "%s", text);
+	}
+}
+
+/* Start and end tags pair up, attributes are quoted, and no bare & < > is in the text: an XML parser's view.
+ */
+static void assert_well_formed(const char *page)
+{
+	char stack[64][16];
+	int depth = 0;
+
+	for (const char *p = strstr(page, "<html"); *p; p++) {
+		if (*p == '&') {
+			size_t n = 1 + strcspn(p + 1, "; &<");
+
+			cr_assert(p[n] == ';', "bare & at %.40s", p);
+			continue;
+		}
+		cr_assert(*p != '>', "bare > before %.40s", p);
+		if (*p != '<') {
+			continue;
+		}
+		bool end = p[1] == '/';
+		const char *name = p + 1 + end;
+		size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+		int quotes = 0;
+
+		cr_assert(n > 0 && n < 16, "bare < at %.40s", p);
+		for (p = name + n; *p && (*p != '>' || quotes % 2); p++) {
+			quotes += *p == '"';
+			cr_assert(*p != '<', "< inside a tag: %.40s", name);
+		}
+		cr_assert(*p == '>' && quotes % 2 == 0, "%.40s", name);
+		if (end) {
+			cr_assert(depth > 0 && strncmp(stack[depth - 1], name, n) == 0 &&
+				      stack[depth - 1][n] == '\0',
+				  "</%.*s> does not close <%s>", (int)n, name, depth ? stack[depth - 1] : "");
+			depth--;
+		} else if (p[-1] != '/') {
+			cr_assert(depth < 64);
+			snprintf(stack[depth++], 16, "%.*s", (int)n, name);
+		}
+		if (!end && n == 5 && strncmp(name, "style", 5) == 0) {
+			p = strstr(p, "</style>") - 1; /* CSS is not markup */
+		}
+	}
+	cr_assert_eq(depth, 0, "<%s> is never closed", depth ? stack[depth - 1] : "");
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+	cr_assert_not_null(strstr(text, part), "missing: %s", part);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+	cr_assert_null(strstr(text, part), "found: %s", part);
+}
+
+Test(html, is_well_formed_and_holds_every_figure)
+{
+	static const char *const parts[] = {"191",
+					    "149",
+					    "188",
+					    "151",
+					    ">60.0<",
+					    ">58.0<",
+					    "+1.7 %",
+					    "-1.0 %",
+					    "-3.3 %",
+					    "calibrate",
+					    "predict",
+					    "97 %",
+					    "1.23ms",
+					    "params.zil.commit_cpu",
+					    "0.7ms",
+					    "fitted",
+					    "cli/hostile.yaml:15:",
+					    "intel-dc-s3500-80.write_latency",
+					    "catalogue/intel-dc-s3500-80.yaml:"};
+	struct made m;
+	char *page;
+
+	made_init(&m, true);
+	page = rendered(sl_report_html, &m);
+	assert_well_formed(page);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		assert_contains(page, parts[i]);
+	}
+	free(page);
+	made_fini(&m);
+}
+
+Test(html, asks_nobody_for_anything)
+{
+	static const char *const forbidden[] = {
+	    "http:",   "https:",  "src=", "href=",   "url(",        "@import",           "<link",
+	    "<script", "<iframe", "<img", "<object", "javascript:", SL_SOURCE_DIR "/sim"};
+	struct made m;
+	char *page;
+
+	made_init(&m, true);
+	page = rendered(sl_report_html, &m);
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+		/* The hostile source text may be there, but only escaped. */
+		for (const char *p = page; (p = strstr(p, forbidden[i])) != NULL; p++) {
+			cr_assert(strncmp(p - 8, "&lt;img ", 8) == 0, "%.60s", p - 8);
+		}
+	}
+	assert_contains(page, "default-src 'none'");
+	free(page);
+	made_fini(&m);
+}
+
+Test(html, escapes_what_the_scenario_says)
+{
+	struct made m;
+	char *page;
+
+	made_init(&m, true);
+	page = rendered(sl_report_html, &m);
+	assert_contains(page, "&lt;script&gt;alert(&#39;title&#39;)&lt;/script&gt; &amp; &quot;quotes&quot;");
+	assert_contains(page, "a &lt;img src=x onerror=alert(1)&gt; &amp; b");
+	assert_contains(page, "&lt;b&gt;w&amp;1");
+	assert_contains(page, "&lt;u&gt;late&lt;/u&gt;");
+	assert_contains(page, "&lt;s&gt;ESXi&lt;/s&gt;");
+	assert_lacks(page, "<b>w");
+	assert_lacks(page, "=s3500<i>");
+	free(page);
+	made_fini(&m);
+}
+
+Test(html, text_with_broken_bytes_is_made_harmless)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	sl_html_text("a\x01\x7f<\xc3\xa4>", out);
+	fputc('|', out);
+	sl_html_text("b\xff\xc3", out);
+	fclose(out);
+	cr_assert_str_eq(text, "a??&lt;\xc3\xa4&gt;|b??");
+	free(text);
+}
+
+Test(csv, quotes_and_defuses_formulas)
+{
+	struct made m;
+	char *text;
+
+	made_init(&m, false);
+	text = rendered(sl_report_csv, &m);
+	assert_contains(
+	    text,
+	    "variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,p50_ns,p95_ns,p99_ns,"
+	    "warning\n");
+	assert_contains(
+	    text, "none,\"oltp\"\"2'\",model,TPS,149.49,2.5,2,151,-1,calibrate,1234567,2000000,3000000,\n");
+	assert_contains(text, "\n'=s3500<i>,");
+	assert_contains(text, "191.123,");
+	free(text);
+	made_fini(&m);
+}
+
+Test(json, is_the_same_every_time_and_has_six_digits)
+{
+	struct made m, n;
+	char *first, *second;
+
+	made_init(&m, true);
+	made_init(&n, true);
+	first = rendered(sl_report_json, &m);
+	second = rendered(sl_report_json, &n);
+	cr_assert_str_eq(first, second);
+	assert_contains(first, "\"value\": 191.123,");
+	assert_lacks(first, "191.1234");
+	assert_contains(first, "\"seed\": 7");
+	free(first);
+	free(second);
+	made_fini(&m);
+	made_fini(&n);
+}
+
+Test(json, every_parameter_has_its_origin)
+{
+	struct made m;
+	char *text;
+	json_t *root, *params, *p;
+	size_t i;
+	int fitted = 0, devices = 0;
+
+	made_init(&m, false);
+	text = rendered(sl_report_json, &m);
+	root = json_loads(text, 0, NULL);
+	cr_assert_not_null(root);
+	params = json_object_get(root, "params");
+	cr_assert(json_array_size(params) >= (size_t)sl_scenario_params(m.sc));
+	json_array_foreach(params, i, p)
+	{
+		const char *kind = json_string_value(json_object_get(p, "kind"));
+
+		cr_assert(strlen(json_string_value(json_object_get(p, "where"))) > 0);
+		fitted += strcmp(kind, "fitted") == 0;
+		devices += json_is_true(json_object_get(p, "device"));
+	}
+	cr_assert_eq(fitted, 1);
+	cr_assert(devices > 5);
+	json_decref(root);
+	free(text);
+	made_fini(&m);
+}
+
+/* pool.log differs between the variants: two rows; everything else is one. */
+Test(params, equal_values_are_merged)
+{
+	struct sl_param_list list;
+	struct made m;
+	int logs = 0, others = 0;
+
+	made_init(&m, false);
+	cr_assert_eq(sl_param_list_make(&m.report, &list), 0);
+	for (int i = 0; i < list.n; i++) {
+		if (strcmp(list.rows[i].param.key, "pool.log") == 0) {
+			cr_assert_eq(list.rows[i].n_variants, 1);
+			logs++;
+		} else if (!list.rows[i].device) {
+			cr_assert_eq(list.rows[i].n_variants, 2, "%s", list.rows[i].param.key);
+			others++;
+		}
+	}
+	cr_assert_eq(logs, 2);
+	cr_assert_eq(others, sl_scenario_params(m.sc) - 1);
+	sl_param_list_fini(&list);
+	made_fini(&m);
+}
+
+Test(text, has_a_row_per_cell_and_the_errors_below)
+{
+	struct made m;
+	struct sl_err err = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	made_init(&m, false);
+	cr_assert_eq(sl_report_text(&m.report, out, &err), 0);
+	fclose(out);
+	assert_contains(text, "RMS error: calibrate cells 1.00 % over 1; predict cells 1.66 % over 1\n");
+	assert_contains(text, "oltp\"2'   none             149");
+	assert_contains(text, "parameters: 1 fitted");
+	assert_lacks(text, "\033");
+	free(text);
+	made_fini(&m);
+}
+
+Test(table, aligns_by_columns_on_the_screen)
+{
+	static const char *const headings[] = {"<name", "n"};
+	struct sl_table *table = sl_table_new(headings, 2);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert(sl_table_row(table));
+	sl_table_put(table, SL_TINT_BAD, "\xc3\xa4\x1b[1m");
+	sl_table_put(table, SL_TINT_NONE, "%d", 5);
+	cr_assert(sl_table_row(table));
+	sl_table_put(table, SL_TINT_NONE, "abcdefg");
+	sl_table_put(table, SL_TINT_NONE, "%d", 50);
+	sl_table_put(table, SL_TINT_NONE, "too many");
+	sl_table_print(table, out);
+	fclose(out);
+	cr_assert_str_eq(text, "name      n\n-----------\n\xc3\xa4?[1m     5\nabcdefg  50\n");
+	free(text);
+	sl_table_free(table);
+}

@@ -1,0 +1,126 @@
+#include <jansson.h>
+
+#include "tests/unit/cli/lib.h"
+#include "tests/unit/cli/schema.h"
+
+static json_t *load(const char *path)
+{
+	json_error_t where;
+	json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+
+	cr_assert_not_null(root, "%s:%d: %s", path, where.line, where.text);
+	return root;
+}
+
+static bool obeys(const json_t *schema, const json_t *value, char why[256])
+{
+	return schema_check(schema, schema, value, why, 256);
+}
+
+static json_t *made_json(struct made *m)
+{
+	char *text = rendered(sl_report_json, m);
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	free(text);
+	cr_assert_not_null(root);
+	return root;
+}
+
+Test(schema, example_of_the_manual_obeys)
+{
+	json_t *schema = load(SL_SOURCE_DIR "/docs/result.schema.json");
+	json_t *example = load(SL_SOURCE_DIR "/docs/result.example.json");
+	char why[256];
+
+	cr_assert(obeys(schema, example, why), "%s", why);
+	cr_assert(json_array_size(json_object_get(example, "cells")) > 0);
+	json_decref(example);
+	json_decref(schema);
+}
+
+Test(schema, what_is_written_obeys)
+{
+	json_t *schema = load(SL_SOURCE_DIR "/docs/result.schema.json");
+
+	for (int live = 0; live < 2; live++) {
+		struct made m;
+		json_t *root;
+		char why[256];
+
+		made_init(&m, live);
+		root = made_json(&m);
+		cr_assert(obeys(schema, root, why), "%s", why);
+		cr_assert_eq(json_array_size(json_object_get(root, "cells")), live ? 4 : 2);
+		json_decref(root);
+		made_fini(&m);
+	}
+	json_decref(schema);
+}
+
+Test(schema, what_a_fit_writes_obeys)
+{
+	json_t *schema = load(SL_SOURCE_DIR "/docs/result.schema.json");
+	struct sl_fit fit = {
+	    .n_params = 1, .n_cells = 2, .degrees_of_freedom = 1, .rms_pct = 1.5, .evaluations = 9};
+	struct sl_fit_report fr = {.fit = &fit, .hold_out = 1};
+	struct sl_err err = {0};
+	struct made m;
+	char *text = NULL, why[256];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *root;
+
+	made_init(&m, false);
+	fr.report = &m.report;
+	fit.result = m.result;
+	fit.params[0] =
+	    (struct sl_fit_param){.key = "params.zil.commit_cpu", .unit = SL_UNIT_TIME, .value = 5e5};
+	cr_assert_eq(sl_report_fit_json(&fr, out, &err), 0, "%s", err.msg);
+	fclose(out);
+	root = json_loads(text, 0, NULL);
+	cr_assert(obeys(schema, root, why), "%s", why);
+	cr_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "fit"), "hold_out")),
+			 "oltp\"2'");
+	json_decref(root);
+	free(text);
+	made_fini(&m);
+	json_decref(schema);
+}
+
+/* The checker must be able to say no. */
+Test(schema, violations_are_seen)
+{
+	json_t *schema = load(SL_SOURCE_DIR "/docs/result.schema.json");
+	static const struct {
+		const char *key;
+		const char *value; /* NULL: removed */
+		const char *why;
+	} cases[] = {{"seed", NULL, "seed is missing"},
+		     {"seed", "\"7\"", "wrong type in seed"},
+		     {"seed", "-1", "wrong value in seed"},
+		     {"hostname", "\"x\"", "hostname is not allowed"},
+		     {"schema", "\"sloglab-result/2\"", "wrong value in schema"},
+		     {"engines", "[\"model\", \"vm2\"]", "wrong value in item 1 in engines"},
+		     {"cells", "[{}]", "variant is missing in item 0 in cells"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made m;
+		json_t *root;
+		char why[256];
+
+		made_init(&m, false);
+		root = made_json(&m);
+		if (cases[i].value) {
+			json_object_set_new(root, cases[i].key,
+					    json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+		} else {
+			json_object_del(root, cases[i].key);
+		}
+		cr_assert(!obeys(schema, root, why), "case %zu", i);
+		cr_assert_str_eq(why, cases[i].why);
+		json_decref(root);
+		made_fini(&m);
+	}
+	json_decref(schema);
+}
