@@ -118,11 +118,6 @@ static int read_description(struct reader *r, const yaml_node_t *node)
 	return sl_yaml_scalar(r->yaml, node, "description", r->err) ? 0 : -EINVAL;
 }
 
-static int read_published(struct reader *r, const yaml_node_t *node)
-{
-	return sl_scenario_read_published(r->sc, r->yaml, node, r->err);
-}
-
 /* Storage whose size is known once variants and workloads are. */
 static int allocate_cells(struct reader *r)
 {
@@ -207,8 +202,11 @@ static int read_scenario(struct reader *r)
 	if (rc == 0) {
 		rc = allocate_cells(r);
 	}
+	if (rc) {
+		return rc;
+	}
 	published = sl_yaml_get(r->yaml, root, "published");
-	return rc == 0 && published ? read_published(r, published) : rc;
+	return published ? sl_scenario_read_published(r->sc, r->yaml, published, r->err) : 0;
 }
 
 /* File name without folder and suffix, and the folder. */

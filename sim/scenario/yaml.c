@@ -5,6 +5,7 @@
  */
 #include "sim/scenario/yaml.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -247,7 +248,9 @@ static int check_events(const struct sl_yaml *yaml, const char *bytes, size_t si
 	}
 	yaml_parser_delete(&parser);
 	if (rc == 0 && walk.documents == 0) {
-		rc = fail_mark(yaml, (yaml_mark_t){0}, err, "the text is empty; write at least one value");
+		rc = fail_mark(yaml, (yaml_mark_t){0}, err,
+			       yaml->positions ? "the file is empty; see sloglab-scenario(5) for its content"
+					       : "no value given; write one");
 	}
 	return rc;
 }
@@ -434,6 +437,7 @@ const yaml_node_t *sl_yaml_root(struct sl_yaml *yaml)
 
 int sl_yaml_pairs(const yaml_node_t *map)
 {
+	assert(map->type == YAML_MAPPING_NODE);
 	return (int)(map->data.mapping.pairs.top - map->data.mapping.pairs.start);
 }
 
@@ -468,6 +472,7 @@ const yaml_node_t *sl_yaml_get(struct sl_yaml *yaml, const yaml_node_t *map, con
 
 int sl_yaml_items(const yaml_node_t *list)
 {
+	assert(list->type == YAML_SEQUENCE_NODE);
 	return (int)(list->data.sequence.items.top - list->data.sequence.items.start);
 }
 

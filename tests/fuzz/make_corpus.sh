@@ -15,12 +15,12 @@ words() {
 
 # call FILE PROGRAM VERSION PROCEDURE ARGUMENT-WORD...
 call() {
-	file=$dir/$1 program=$2 version=$3 procedure=$4
+	out=$dir/$1 program=$2 version=$3 procedure=$4
 	shift 4
 	{
 		printf '\000'
 		words $((0x80000000 + 40 + 4 * $#)) 1 0 2 "$program" "$version" "$procedure" 0 0 0 0 "$@"
-	} >"$file"
+	} >"$out"
 }
 
 root="24 0x01010101 0x01010101 0x01010101 0x01010101 0x01010101 0x01010101"

@@ -1,0 +1,201 @@
+/* Which layer wins, and what can be changed after the load. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/scenario/lib.h"
+
+#define COMMIT "params.zil.commit_cpu"
+
+static double commit_of(const struct sl_scenario *sc, const char *variant)
+{
+	struct sl_box *box = box_of(sc, variant);
+	double value = box->zil_commit_cpu_ns;
+
+	free(box);
+	return value;
+}
+
+Test(scenario_layers, precedence)
+{
+	struct sl_scenario *plain = load_text(HEAD);
+	struct sl_scenario *host = load_text(HEAD "host: {profile: modern-xeon}\n");
+	struct sl_scenario *sc = load_text(
+	    HEAD
+	    "host: {profile: modern-xeon}\n"
+	    "params: {zil.commit_cpu: {value: 1ms, kind: assumed, source: me}}\n"
+	    "variants:\n"
+	    "  base: {}\n"
+	    "  child: {extends: middle, set: {nas.vcpus: 3}}\n"
+	    "  middle: {extends: base, set: {params.zil.commit_cpu: 2ms, nas.vcpus: 5}}\n"
+	    "  other: {extends: child, set: {params.zil.commit_cpu: {value: 3ms, kind: spec, source: x}}}\n");
+	struct sl_box *child = box_of(sc, "child");
+	struct sl_err err = {0};
+
+	cr_assert_eq(param_of(plain, 0, COMMIT).kind, SL_PROV_DEFAULT);
+	cr_assert_eq(commit_of(plain, "base"), param_of(plain, 0, COMMIT).value);
+	cr_assert_eq(param_of(host, 0, COMMIT).kind, SL_PROV_DERIVED);
+	cr_assert_neq(commit_of(host, "base"), commit_of(plain, "base"));
+	cr_assert_eq(commit_of(sc, "base"), 1e6);
+	cr_assert_eq(commit_of(sc, "middle"), 2e6);
+	cr_assert_eq(commit_of(sc, "child"), 2e6);
+	cr_assert_eq(commit_of(sc, "other"), 3e6);
+	cr_assert_eq(child->nas_vcpus, 3);
+	cr_assert_eq(param_of(sc, 0, COMMIT).kind, SL_PROV_ASSUMED);
+	cr_assert_eq(param_of(sc, 1, COMMIT).kind, SL_PROV_GIVEN);
+	cr_assert_eq(param_of(sc, 3, COMMIT).kind, SL_PROV_SPEC);
+	cr_assert_str_eq(param_of(sc, 3, COMMIT).where, "t.yaml:11:56");
+	cr_assert_eq(sl_scenario_set(sc, COMMIT, "4ms", "--set", &err), 0, "%s", err.msg);
+	cr_assert_eq(commit_of(sc, "base"), 4e6);
+	cr_assert_eq(commit_of(sc, "other"), 4e6);
+	cr_assert_str_eq(param_of(sc, 3, COMMIT).where, "--set");
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, 5e6, &err), 0, "%s", err.msg);
+	cr_assert_eq(commit_of(sc, "base"), 5e6);
+	cr_assert_str_eq(param_of(sc, 0, COMMIT).text, "5ms");
+	cr_assert_eq(sl_scenario_set(sc, COMMIT, "6ms", "--set", &err), 0, "%s", err.msg);
+	cr_assert_eq(commit_of(sc, "base"), 6e6, "a later set wins over a number");
+	free(child);
+	sl_scenario_free(plain);
+	sl_scenario_free(host);
+	sl_scenario_free(sc);
+}
+
+Test(scenario_layers, profile_may_differ_per_variant)
+{
+	struct sl_scenario *sc = load_text(HEAD "host: {profile: avoton-c2750}\n"
+						"variants:\n"
+						"  slow: {}\n"
+						"  fast: {set: {host.profile: modern-xeon}}\n"
+						"  bare: {extends: fast, set: {host.profile: none}}\n");
+	struct sl_err err = {0};
+
+	cr_assert(commit_of(sc, "slow") > 2 * commit_of(sc, "fast"));
+	cr_assert_eq(param_of(sc, 2, COMMIT).kind, SL_PROV_DEFAULT);
+	cr_assert_eq(sl_scenario_set(sc, "host.profile", "modern-xeon", "--set", &err), 0, "%s", err.msg);
+	cr_assert_eq(commit_of(sc, "slow"), commit_of(sc, "fast"));
+	cr_assert_eq(commit_of(sc, "bare"), commit_of(sc, "fast"));
+	sl_scenario_free(sc);
+}
+
+Test(scenario_layers, ways_to_write_disks)
+{
+	struct sl_scenario *sc =
+	    load_text(HEAD "variants:\n"
+			   "  a: {set: {pool.log: null}}\n"
+			   "  b: {set: {pool.log: null x 2}}\n"
+			   "  c: {set: {pool.log: [null, intel-dc-s3700-100  x  2, 'null x 1']}}\n"
+			   "  d: {extends: c, set: {pool.log: none}}\n"
+			   "  e: {set: {pool.data.disks: hdd-7200-desktop x 32, pool.log: [null x 8]}}\n");
+	static const int want[] = {1, 2, 4, 0, 8};
+	static const char *const names[] = {"a", "b", "c", "d", "e"};
+
+	for (int i = 0; i < 5; i++) {
+		struct sl_box *box = box_of(sc, names[i]);
+
+		cr_assert_eq(box->n_log, want[i], "%s: %d", names[i], box->n_log);
+		cr_assert_eq(box->n_data, i == 4 ? 32 : 3);
+		if (i == 2) {
+			cr_assert_str_eq(box->log[0].name, "null");
+			cr_assert_str_eq(box->log[1].name, "intel-dc-s3700-100");
+			cr_assert_str_eq(box->log[2].name, "intel-dc-s3700-100");
+			cr_assert_str_eq(box->log[3].name, "null");
+		}
+		free(box);
+	}
+	cr_assert_str_eq(param_of(sc, 2, "pool.log").text, "null, intel-dc-s3700-100  x  2, null x 1");
+	sl_scenario_free(sc);
+}
+
+Test(scenario_layers, set_takes_disks_and_counts_their_figures)
+{
+	struct sl_scenario *sc = load_text(HEAD);
+	struct sl_err err = {0};
+	struct sl_param figure;
+	int one;
+
+	cr_assert_eq(sl_scenario_figures(sc), 0);
+	cr_assert_eq(sl_scenario_set(sc, "pool.log", "intel-dc-s3500-80", "--set", &err), 0, "%s", err.msg);
+	one = sl_scenario_figures(sc);
+	cr_assert(one >= 8);
+	cr_assert_eq(sl_scenario_figure(sc, 0, &figure), 0);
+	cr_assert(strncmp(figure.key, "intel-dc-s3500-80.", 18) == 0);
+	cr_assert_eq(
+	    sl_scenario_set(sc, "pool.log", "[intel-dc-s3500-80, intel-dc-s3700-100]", "--set", &err), 0,
+	    "%s", err.msg);
+	cr_assert_eq(sl_scenario_figures(sc), 2 * one);
+	cr_assert_eq(sl_scenario_set(sc, "pool.log", "null", "--set", &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_scenario_figures(sc), 0);
+	cr_assert_eq(sl_scenario_set(sc, "pool.log", "none", "--set", &err), 0, "%s", err.msg);
+	cr_assert_eq(param_of(sc, 0, "pool.log").value, 0);
+	sl_scenario_free(sc);
+}
+
+Test(scenario_layers, a_refused_set_changes_nothing)
+{
+	static const struct {
+		const char *key, *value, *message;
+	} cases[] = {
+	    {"pol.log", "null", "--set: unknown key 'pol.log'; did you mean 'pool.log'?"},
+	    {"zil.commit_cpu", "1ms",
+	     "--set: unknown key 'zil.commit_cpu'; did you mean 'params.zil.commit_cpu'?"},
+	    {"qqqqq", "1", "--set: unknown key 'qqqqq'; see sloglab-scenario(5) for the keys"},
+	    {"nas.vcpus", "0", "--set: nas.vcpus: '0': out of range; write a value from 1 to 128"},
+	    {"nas.vcpus", "", "--set: no value given; write one"},
+	    {"nas.vcpus", "[1]", "--set: nas.vcpus: is a list; write a single value"},
+	    {"nas.vcpus", "{", "--set: not valid YAML: "},
+	    {"pool.recordsize", "100KiB", "--set: pool.recordsize: '100KiB' is not a power of two"},
+	    {"pool.log", "nul",
+	     "--set: pool.log: 'nul' is not in any catalogue folder; did you mean 'null'?"},
+	    {"pool.data.disks", "null x 2", "--set: pool.data.disks: raidz1 needs at least 3 disks, not 2"},
+	    {"pool.cache", "null", "--set: pool.cache: 'null': cache devices are not supported so far"},
+	};
+	struct sl_scenario *sc = load_text(HEAD);
+	struct sl_box *box;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_err err = {0};
+
+		cr_assert(sl_scenario_set(sc, cases[i].key, cases[i].value, "--set", &err) < 0, "%s",
+			  cases[i].value);
+		cr_assert_eq(strncmp(err.msg, cases[i].message, strlen(cases[i].message)), 0, "%s\n%s",
+			     err.msg, cases[i].message);
+		cr_assert(sl_scenario_set(sc, cases[i].key, cases[i].value, "--set", NULL) < 0);
+	}
+	box = box_of(sc, "base");
+	cr_assert_eq(box->n_data, 3);
+	cr_assert_eq(box->n_log, 0);
+	cr_assert_eq(box->recordsize_bytes, 131072);
+	cr_assert_eq(param_of(sc, 0, "nas.vcpus").kind, SL_PROV_DEFAULT);
+	free(box);
+	sl_scenario_free(sc);
+}
+
+Test(scenario_layers, numbers_keep_their_origin_and_range)
+{
+	struct sl_scenario *sc = load_text(
+	    HEAD
+	    "params: {zil.commit_cpu: {value: 1ms, min: 0.5ms, max: 2ms, kind: fitted, source: rows}}\n");
+	struct sl_err err = {0};
+	struct sl_param param;
+
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, 1.5e6, &err), 0, "%s", err.msg);
+	param = param_of(sc, 0, COMMIT);
+	cr_assert_eq(param.value, 1.5e6);
+	cr_assert_eq(param.kind, SL_PROV_FITTED);
+	cr_assert_eq(param.min, 0.5e6);
+	cr_assert_eq(param.max, 2e6);
+	cr_assert_str_eq(param.source, "rows");
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, -1, &err), -ERANGE);
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, NAN, &err), -ERANGE);
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, INFINITY, NULL), -ERANGE);
+	cr_assert_eq(sl_scenario_set_number(sc, "nas.vcpus", 1.5, &err), -EINVAL);
+	cr_assert_eq(sl_scenario_set_number(sc, "host.nic", 1, &err), -EINVAL);
+	cr_assert_eq(sl_scenario_set_number(sc, "pool.log", 1, &err), -EINVAL);
+	cr_assert_eq(sl_scenario_set_number(sc, "no.such", 1, &err), -EINVAL);
+	cr_assert_eq(param_of(sc, 0, COMMIT).value, 1.5e6);
+	cr_assert_eq(sl_scenario_set_number(sc, "nas.vcpus", 4, &err), 0, "%s", err.msg);
+	cr_assert_eq(param_of(sc, 0, "nas.vcpus").value, 4);
+	sl_scenario_free(sc);
+}
