@@ -158,7 +158,9 @@ static int files_setattr(struct sl_tree *tree, uint64_t ino, const struct sl_set
 		rc = sl_filedata_set_mtime(&files->data, inode);
 	}
 	sl_names_compact(&files->names);
-	attr_from(inode, ret);
+	if (ret) {
+		attr_from(inode, ret);
+	}
 	return rc;
 }
 

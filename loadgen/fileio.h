@@ -1,0 +1,38 @@
+/* sysbench 0.4 fileio over NFS: its files, request order and sync rules, from a client without a page cache.
+ */
+#ifndef SL_LOADGEN_FILEIO_H
+#define SL_LOADGEN_FILEIO_H
+
+#include "loadgen/load.h"
+#include "sim/workload/fileio.h"
+
+enum sl_fileio_stage {
+	SL_FILEIO_PREPARE = 1,
+	SL_FILEIO_RUN = 2,
+	SL_FILEIO_CLEANUP = 4
+};
+
+struct sl_fileio_load {
+	const char
+	    *url; /* folder: nfs://SERVER/EXPORT[?nfsport=N&mountport=N]; files are called test_file.N */
+	unsigned stages; /* SL_FILEIO_PREPARE | SL_FILEIO_RUN | SL_FILEIO_CLEANUP, done in this order */
+	/* Block, files, sizes, sync rule. max_requests is sysbench's: it ends the run, warm-up included. */
+	struct sl_fileio_config source;
+	uint32_t threads; /* 1 .. 1024; each has one request in flight */
+	/* WRITEs are UNSTABLE and a sync is a COMMIT of the file; else they are FILE_SYNC and a sync costs
+	 * nothing, since nothing is unstable. */
+	bool unstable;
+	bool fsync_end; /* sync all files at the end too (sysbench's default) */
+	uint64_t seed;
+	uint32_t null_calls;          /* NULL calls measured before; 0 = 200 */
+	struct sl_load_limits limits; /* max_requests unused */
+};
+
+/*
+ * Runs the stages. Prepared files have their size and no data: zero bytes, as sysbench 0.4 writes them. After
+ * a failure or Ctrl-C the files are removed all the same when SL_FILEIO_CLEANUP is among the stages. Reads
+ * and writes count; syncs are counted apart. `ret` must be initialised. 0 or negative errno.
+ */
+int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result *ret, struct sl_err *err);
+
+#endif

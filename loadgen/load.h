@@ -1,0 +1,60 @@
+/* What every real load has in common: limits, progress, results. */
+#ifndef SL_LOADGEN_LOAD_H
+#define SL_LOADGEN_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "sim/base/hist.h"
+
+enum sl_load_op {
+	SL_LOAD_READ,
+	SL_LOAD_WRITE,
+	SL_LOAD_FSYNC, /* measured, but not a request of its own: sysbench's rule */
+	SL_LOAD_OPS
+};
+
+/* One report interval. */
+struct sl_load_sample {
+	int64_t end_ns, interval_ns; /* since the measurement began */
+	uint64_t requests, errors;
+	int64_t p95_ns;
+};
+
+/* When a load ends, and whom it tells. Zero-initialise for "no limit"; something must limit it. */
+struct sl_load_limits {
+	int64_t time_ns;       /* measured time, 0 = no limit */
+	int64_t warmup_ns;     /* before it: load without measurement */
+	uint64_t max_requests; /* measured requests, 0 = no limit */
+	int64_t interval_ns;   /* between samples, 0 = none */
+	int64_t stall_ns;      /* give up when nothing completes for so long; 0 = 30 s */
+	bool (*stopped)(void); /* asked at least every 100 ms (Ctrl-C); may be NULL */
+	void (*report)(void *arg, const struct sl_load_sample *sample); /* may be NULL */
+	void *report_arg;
+};
+
+#define SL_LOAD_SAMPLES_MAX 100000u
+
+/* Owned by the caller; sl_load_result_init before, sl_load_result_fini after. Valid after a failed run too:
+ * what was measured until then. */
+struct sl_load_result {
+	int64_t elapsed_ns;        /* measured time */
+	uint64_t requests;         /* reads and writes that completed in it */
+	uint64_t ops[SL_LOAD_OPS]; /* by kind */
+	uint64_t bytes[SL_LOAD_OPS];
+	struct sl_hist latency; /* of the requests; of fsyncs too where the load says so */
+	int64_t null_ns;        /* median round trip of an NFS NULL call before the load */
+	int64_t cpu_ns;         /* user + system time of this process during the measurement */
+	bool interrupted;
+	struct sl_load_sample *samples; /* at most SL_LOAD_SAMPLES_MAX */
+	uint32_t sample_count;
+};
+
+/* 0 or -ENOMEM. */
+int sl_load_result_init(struct sl_load_result *result);
+void sl_load_result_fini(struct sl_load_result *result);
+/* Requests per second; 0 when nothing was measured. */
+double sl_load_result_rate(const struct sl_load_result *result);
+
+#endif

@@ -1,0 +1,39 @@
+/* Measures a load: warm-up, limits, samples, stall. Internal to loadgen. */
+#ifndef SL_LOADGEN_METER_H
+#define SL_LOADGEN_METER_H
+
+#include "loadgen/load.h"
+
+/* Zero-initialise; release with sl_meter_fini. */
+struct sl_meter {
+	const struct sl_load_limits *limits;
+	struct sl_load_result *result;
+	int64_t begin_ns;      /* measurement begins (after the warm-up) */
+	int64_t progress_ns;   /* last completion */
+	int64_t sample_end_ns; /* of the present interval */
+	int64_t sample_start_ns;
+	uint64_t sample_requests;
+	int64_t cpu_start_ns;
+	bool measuring;
+	struct sl_hist interval;
+};
+
+/* CLOCK_MONOTONIC in ns. */
+int64_t sl_meter_now(void);
+
+/* Starts at now_ns; limits and result are borrowed. -EINVAL when nothing limits the load; -ENOMEM. */
+int sl_meter_start(struct sl_meter *meter, const struct sl_load_limits *limits, struct sl_load_result *result,
+		   int64_t now_ns, struct sl_err *err);
+/* Counts an operation that took from start_ns to end_ns. Those that began in the warm-up are not counted. */
+void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, int64_t end_ns,
+		  uint32_t bytes);
+/* Once per turn: closes samples. 0; 1 when a limit is reached or the user stopped it; -ETIMEDOUT on a stall.
+ */
+int sl_meter_turn(struct sl_meter *meter, int64_t now_ns, struct sl_err *err);
+/* How long the caller may sleep from now_ns on (ns, at most 100 ms). */
+int64_t sl_meter_nap(const struct sl_meter *meter, int64_t now_ns);
+/* Ends the measurement. */
+void sl_meter_stop(struct sl_meter *meter, int64_t now_ns);
+void sl_meter_fini(struct sl_meter *meter);
+
+#endif

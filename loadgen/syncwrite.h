@@ -1,0 +1,25 @@
+/* Synchronous writes of one file, as a hypervisor's NFS client sends them. */
+#ifndef SL_LOADGEN_SYNCWRITE_H
+#define SL_LOADGEN_SYNCWRITE_H
+
+#include "loadgen/load.h"
+
+struct sl_syncwrite_config {
+	const char *url; /* nfs://SERVER/EXPORT/FILE[?nfsport=N&mountport=N]; the file is made when missing */
+	uint32_t block_bytes; /* 1 B .. 1 MiB */
+	uint64_t file_bytes;  /* offsets stay below; at least one block */
+	bool random;          /* else sequential, starting again at the end */
+	bool unstable;  /* each WRITE is UNSTABLE and followed by a COMMIT (QEMU), else FILE_SYNC (ESXi) */
+	bool zero_data; /* blocks of zero bytes (holes under compression), else random bytes */
+	uint32_t depth; /* requests in flight, 1 .. 1024 */
+	uint64_t seed;
+	uint32_t null_calls; /* NULL calls measured before; 0 = 200 */
+	struct sl_load_limits limits;
+};
+
+/* Runs the load. The latency of a request is that of its WRITE and COMMIT together. 0 or negative errno;
+ * Ctrl-C is not an error (ret->interrupted). `ret` must be initialised. */
+int sl_syncwrite_run(const struct sl_syncwrite_config *config, struct sl_load_result *ret,
+		     struct sl_err *err);
+
+#endif

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Ctrl-C during a long run: exit 130, what was measured is printed, no files.
+. "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+"$sloglab" run b3n-2014 --repeat 64 --json a.json >out.txt 2>err.txt &
+pid=$!
+sleep 2
+kill -INT "$pid" 2>/dev/null || fail "the run was too short to interrupt"
+wait "$pid"
+code=$?
+[ "$code" -eq 130 ] || fail "exit $code, not 130"
+grep -q 'interrupted: the table holds what was measured so far' err.txt || fail "stderr: $(cat err.txt)"
+[ -e a.json ] && fail "a file was written"
+finish

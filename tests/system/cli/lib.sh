@@ -1,0 +1,22 @@
+# Shared by the scripts: $1 = folder of the programs, $2 = folder of the sources.
+set -u
+bin=$1
+src=$2
+sloglab=$bin/sloglab
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# Says what is wrong and goes on: one run shows all.
+fail() {
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+finish() {
+	if [ "$failures" -ne 0 ]; then
+		echo "$failures failed"
+		exit 1
+	fi
+	exit 0
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Files and streams of a run that works; the same bytes twice; nothing half-written when the disk is full.
+. "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+small="b3n-2014 --variant none,s3500 --workload oltp2"
+
+"$sloglab" --version | grep -q '^sloglab [0-9]' || fail "--version"
+for words in --help help 'help run' 'run --help' 'fit --help' 'doctor --help'; do
+	# shellcheck disable=SC2086
+	"$sloglab" $words >help.txt 2>err.txt || fail "$words: exit code"
+	[ -s help.txt ] && [ ! -s err.txt ] || fail "$words: goes to stdout only"
+done
+
+# shellcheck disable=SC2086
+"$sloglab" run $small --json a.json --csv a.csv --html a.html --trace t.json >table.txt 2>err.txt || fail "run: exit code"
+[ -s err.txt ] && fail "run: stderr is not empty: $(cat err.txt)"
+for part in 'RMS error: calibrate cells' ' over 2' 'oltp2' 's3500' 'parameters: '; do
+	grep -qF -- "$part" table.txt || fail "table lacks $part"
+done
+grep -q "$(printf '\033')" table.txt && fail "colour without a terminal"
+[ "$(wc -l <a.csv)" -eq 3 ] || fail "csv: one header and two cells"
+head -c 20 t.json | grep -q '[[{]' || fail "trace is no JSON"
+grep -q '<svg' a.html || fail "page without a chart"
+[ "$(ls)" = "$(printf 'a.csv\na.html\na.json\nerr.txt\nhelp.txt\nt.json\ntable.txt')" ] || fail "other files: $(ls)"
+
+# The same bytes from elsewhere, by path instead of by name, and on stdout.
+mkdir elsewhere
+# shellcheck disable=SC2086
+(cd elsewhere && "$sloglab" run "$src/scenarios/b3n-2014.yaml" --workload oltp2 --variant s3500,none --json - --html a.html \
+	>../b.json 2>table.txt) || fail "json on stdout"
+cmp a.json b.json || fail "JSON differs between two runs"
+cmp a.html elsewhere/a.html || fail "page differs between two runs"
+grep -q 'RMS error' elsewhere/table.txt || fail "with --json - the table goes to stderr"
+grep -q "$src" a.json a.html && fail "a path of this machine is in the result"
+"$sloglab" run b3n-2014 --variant none --workload oltp2 --seed 2 --json c.json >/dev/null || fail "seed 2"
+grep -q '"seed": 2' c.json || fail "seed is not in the JSON"
+
+# A full disk and a closed pipe fail the run and leave what was there.
+if [ -w /dev/full ]; then
+	"$sloglab" run b3n-2014 --variant none --workload oltp2 >/dev/full 2>err.txt
+	[ $? -eq 1 ] && grep -q 'stdout: cannot write' err.txt || fail "full stdout: $(cat err.txt)"
+fi
+(ulimit -f 1; trap '' XFSZ; exec "$sloglab" run b3n-2014 --variant none --workload oltp2 --json a.json >/dev/null 2>err.txt)
+[ $? -eq 1 ] || fail "a file that cannot grow must fail the run"
+cmp -s a.json b.json || fail "a failed write changed the old file"
+[ "$(ls | wc -l)" -eq 10 ] || fail "a failed write left a temporary file: $(ls)"
+
+"$sloglab" fit b3n-2014 --evaluations 1 --hold-out oltp4 --json fit.json >fit.txt 2>err.txt || fail "fit: $(cat err.txt)"
+for part in 'degrees of freedom' 'held out: oltp4' 'held out' 'not seen' 'for the section params:' 'kind: fitted'; do
+	grep -qF -- "$part" fit.txt || fail "fit lacks $part"
+done
+grep -q '"hold_out": "oltp4"' fit.json || fail "fit.json"
+
+"$sloglab" doctor >doctor.txt 2>err.txt
+code=$?
+[ "$code" -eq 0 ] || [ "$code" -eq 1 ] || fail "doctor: exit $code"
+[ "$(grep -c '^ok\|^missing\|^note' doctor.txt)" -ge 10 ] || fail "doctor: $(cat doctor.txt)"
+[ "$code" -eq 0 ] || grep -q 'fix: ' doctor.txt || fail "doctor: missing without a remedy"
+finish

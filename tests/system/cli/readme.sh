@@ -1,0 +1,32 @@
+#!/bin/sh
+# What README.md and the manual tell people to type must exist.
+. "$(dirname "$0")/lib.sh"
+cd "$src" || exit 1
+n=0
+grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
+for command in run fit doctor help; do
+	"$sloglab" "$command" --help >>"$work/help"
+done
+while read -r option; do
+	n=$((n + 1))
+	case $option in --help | --version | --preset | --build | --install) continue ;; esac
+	grep -q -- "$option\b" "$work/help" || fail "README or manual: $option does not exist"
+done <"$work/options"
+[ "$n" -ge 5 ] || fail "only $n options found in README and manual"
+grep -o 'sloglab [a-z][a-z]*' README.md | sort -u | while read -r _ command; do
+	"$sloglab" help "$command" >/dev/null 2>&1 || echo "$command"
+done >"$work/unknown"
+[ -s "$work/unknown" ] && fail "README: no command $(cat "$work/unknown")"
+grep -o '\./[a-z][a-z/]*[a-z]' README.md | sort -u | while read -r program; do
+	case $program in ./build/*) continue ;; esac
+	[ -x "$program" ] || echo "$program"
+done >"$work/absent"
+[ -s "$work/absent" ] && fail "README: not there or not executable: $(cat "$work/absent")"
+grep -o '](\([a-zA-Z][a-zA-Z0-9/._-]*\))' README.md docs/*.md docs/decisions/*.md | sed 's/:](/ /; s/)$//' | while read -r file link; do
+	[ -e "$(dirname "$file")/$link" ] || echo "$file -> $link"
+done >"$work/links"
+[ -s "$work/links" ] && fail "dead links: $(cat "$work/links")"
+if command -v mandoc >/dev/null; then
+	mandoc -Tlint -Wwarning docs/man/sloglab.1 || fail "manual"
+fi
+finish
