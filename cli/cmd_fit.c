@@ -58,7 +58,7 @@ static int fit_prepare(struct fit *fit, struct sl_err *err)
 	}
 	rc = sl_session_open(&fit->session, fit->operands.word[0], &fit->set, err);
 	if (rc == 0) {
-		rc = sl_session_workloads(&fit->session, &fit->hold_out, &fit->held, err);
+		rc = sl_session_workloads(&fit->session, "hold-out", &fit->hold_out, &fit->held, err);
 	}
 	if (rc == 0 && fit->held.n > 1) {
 		return sl_err_set(err, -EINVAL, "--hold-out: one workload only");

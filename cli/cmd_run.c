@@ -97,10 +97,10 @@ static int run_prepare(struct run *run, struct sl_err *err)
 	int rc = sl_session_open(&run->session, run->operands.word[0], &run->set, err);
 
 	if (rc == 0) {
-		rc = sl_session_variants(&run->session, &run->variant, &run->variants, err);
+		rc = sl_session_variants(&run->session, "variant", &run->variant, &run->variants, err);
 	}
 	if (rc == 0) {
-		rc = sl_session_workloads(&run->session, &run->workload, &run->workloads, err);
+		rc = sl_session_workloads(&run->session, "workload", &run->workload, &run->workloads, err);
 	}
 	/* A box that cannot be resolved is bad input: found before anything runs. */
 	for (int v = 0; rc == 0 && v < sl_scenario_variants(run->session.sc); v++) {

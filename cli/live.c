@@ -9,7 +9,6 @@
 #include "cli/signals.h"
 #include "cli/tempdir.h"
 
-#define NULL_CALLS 300
 /* A reply later than this share of the modelled median shows in the rate. */
 #define LATE_SHARE 0.2
 
@@ -87,10 +86,7 @@ static int pair_serve(struct job *job, struct pair *pair, uint64_t seed, const c
 	if (rc < 0) {
 		return rc;
 	}
-	rc = sl_live_null_rtt(server.nfs_port, NULL_CALLS, &timing->null_rtt_ns, err);
-	if (rc == 0) {
-		rc = sl_live_load_run(&load, ret, err);
-	}
+	rc = sl_live_load_run(&load, ret, &timing->null_rtt_ns, err);
 	if (rc == 0) {
 		rc = sl_live_server_stop(&server, timing, err);
 	}

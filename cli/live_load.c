@@ -65,7 +65,8 @@ static void args_make(struct load *load, const struct sl_live_load *what)
 	char url[ARG_MAX_BYTES];
 
 	arg(load, w->kind == SL_WL_SYNCWRITE ? "syncwrite" : "fileio", NULL);
-	snprintf(url, sizeof(url), "nfs://127.0.0.1/?nfsport=%u&mountport=%u", what->server->nfs_port,
+	snprintf(url, sizeof(url), "nfs://127.0.0.1/%s?nfsport=%u&mountport=%u",
+		 w->kind == SL_WL_SYNCWRITE ? "disk.img" : "", what->server->nfs_port,
 		 what->server->mount_port);
 	arg(load, "--url", url);
 	arg_number(load, "--threads", (double)w->threads, "");
@@ -239,7 +240,8 @@ static double figure(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-static int load_result(const struct load *load, struct sl_measure *ret, struct sl_err *err)
+static int load_result(const struct load *load, struct sl_measure *ret, int64_t *ret_null_ns,
+		       struct sl_err *err)
 {
 	json_error_t where;
 	json_t *root = json_loadb(load->json, load->json_size, 0, &where);
@@ -253,6 +255,7 @@ static int load_result(const struct load *load, struct sl_measure *ret, struct s
 		ret->p50_ns = (int64_t)figure(latency, "p50");
 		ret->p95_ns = (int64_t)figure(latency, "p95");
 		ret->p99_ns = (int64_t)figure(latency, "p99");
+		*ret_null_ns = (int64_t)figure(root, "null_call_ns");
 	}
 	json_decref(root);
 	if (ret->operations == 0 || ret->rate <= 0) {
@@ -261,7 +264,8 @@ static int load_result(const struct load *load, struct sl_measure *ret, struct s
 	return 0;
 }
 
-int sl_live_load_run(const struct sl_live_load *what, struct sl_measure *ret, struct sl_err *err)
+int sl_live_load_run(const struct sl_live_load *what, struct sl_measure *ret, int64_t *ret_null_ns,
+		     struct sl_err *err)
 {
 	struct load *load = calloc(1, sizeof(*load));
 	int status = 0;
@@ -280,7 +284,7 @@ int sl_live_load_run(const struct sl_live_load *what, struct sl_measure *ret, st
 		rc = load_failed(load, status, err);
 	}
 	if (rc == 0) {
-		rc = load_result(load, ret, err);
+		rc = load_result(load, ret, ret_null_ns, err);
 	}
 	free(load);
 	return rc;

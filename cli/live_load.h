@@ -15,9 +15,11 @@ struct sl_live_load {
 };
 
 /*
- * Runs it and takes rate and latencies. Errors: -EINTR (Ctrl-C), -EPIPE (the server died), -ETIME (it hangs),
- * -ENOENT (no program), -EIO (it failed: its own message). Nothing is left running.
+ * Runs it and takes rate and latencies, and the median round trip of a NULL call before the load: what
+ * sockets and both processes cost without a disk. Errors: -EINTR (Ctrl-C), -EPIPE (the server died), -ETIME
+ * (it hangs), -ENOENT (no program), -EIO (it failed: its own message). Nothing is left running.
  */
-int sl_live_load_run(const struct sl_live_load *load, struct sl_measure *ret, struct sl_err *err);
+int sl_live_load_run(const struct sl_live_load *load, struct sl_measure *ret, int64_t *ret_null_ns,
+		     struct sl_err *err);
 
 #endif

@@ -25,7 +25,4 @@ int sl_live_server_stop(struct sl_live_server *server, struct sl_timing *ret, st
 /* Kills it if it still runs. A no-op on a zeroed struct and when stopped. */
 void sl_live_server_kill(struct sl_live_server *server);
 
-/* Median round trip of `n` NULL calls on one connection, ns: what socket and server cost without a disk. */
-int sl_live_null_rtt(uint16_t port, int n, int64_t *ret_ns, struct sl_err *err);
-
 #endif

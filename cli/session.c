@@ -7,7 +7,7 @@
 #include "cli/suggest.h"
 
 struct catalogue {
-	const char *what;
+	const char *option; /* for messages */
 	int n;
 	const char *(*name)(const struct sl_scenario *sc, int index);
 };
@@ -53,9 +53,9 @@ static int name_unknown(const struct sl_scenario *sc, const struct catalogue *c,
 	near = sl_suggest(typed, words, n);
 	if (near) {
 		return sl_err_set(err, -EINVAL, "--%s: \"%.60s\" is not in the scenario; did you mean %s?",
-				  c->what, typed, near);
+				  c->option, typed, near);
 	}
-	return sl_err_set(err, -EINVAL, "--%s: \"%.60s\" is not in the scenario; it has %s", c->what, typed,
+	return sl_err_set(err, -EINVAL, "--%s: \"%.60s\" is not in the scenario; it has %s", c->option, typed,
 			  known);
 }
 
@@ -98,7 +98,7 @@ static int names_choose(const struct sl_scenario *sc, const struct catalogue *c,
 	}
 	for (int i = 0; rc == 0 && i < names->n; i++) {
 		if (names->word[i][0] == '\0') {
-			rc = sl_err_set(err, -EINVAL, "--%s: empty name", c->what);
+			rc = sl_err_set(err, -EINVAL, "--%s: empty name", c->option);
 			break;
 		}
 		rc = names_mark(sc, c, names->word[i], wanted, err);
@@ -141,18 +141,18 @@ void sl_session_close(struct sl_session *s)
 	s->sc = NULL;
 }
 
-int sl_session_variants(const struct sl_session *s, const struct sl_words *names, struct sl_chosen *ret,
-			struct sl_err *err)
+int sl_session_variants(const struct sl_session *s, const char *option, const struct sl_words *names,
+			struct sl_chosen *ret, struct sl_err *err)
 {
-	struct catalogue c = {"variant", sl_scenario_variants(s->sc), sl_scenario_variant_name};
+	struct catalogue c = {option, sl_scenario_variants(s->sc), sl_scenario_variant_name};
 
 	return names_choose(s->sc, &c, names, ret, err);
 }
 
-int sl_session_workloads(const struct sl_session *s, const struct sl_words *names, struct sl_chosen *ret,
-			 struct sl_err *err)
+int sl_session_workloads(const struct sl_session *s, const char *option, const struct sl_words *names,
+			 struct sl_chosen *ret, struct sl_err *err)
 {
-	struct catalogue c = {"workload", sl_scenario_workloads(s->sc), workload_name};
+	struct catalogue c = {option, sl_scenario_workloads(s->sc), workload_name};
 
 	return names_choose(s->sc, &c, names, ret, err);
 }

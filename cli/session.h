@@ -24,9 +24,9 @@ void sl_session_close(struct sl_session *s);
 
 /* Comma-separated names of variants / workloads; unknown ones are -EINVAL with a suggestion.
  * free(ret->index). */
-int sl_session_variants(const struct sl_session *s, const struct sl_words *names, struct sl_chosen *ret,
-			struct sl_err *err);
-int sl_session_workloads(const struct sl_session *s, const struct sl_words *names, struct sl_chosen *ret,
-			 struct sl_err *err);
+int sl_session_variants(const struct sl_session *s, const char *option, const struct sl_words *names,
+			struct sl_chosen *ret, struct sl_err *err);
+int sl_session_workloads(const struct sl_session *s, const char *option, const struct sl_words *names,
+			 struct sl_chosen *ret, struct sl_err *err);
 
 #endif
