@@ -1,5 +1,6 @@
 #!/bin/sh
 # Ctrl-C during a long run: exit 130, what was measured is printed, no files.
+# shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 

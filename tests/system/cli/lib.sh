@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034
 # Shared by the scripts: $1 = folder of the programs, $2 = folder of the sources.
 set -u
 bin=$1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Engine live: real traffic beside the model, and nothing left - after success, Ctrl-C and kill -9 of any part.
 # Rates and lateness depend on the machine: only what must hold on a busy one is checked.
+# shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 export XDG_RUNTIME_DIR="$work/run"
@@ -66,7 +67,7 @@ start_long() {
 	main=$!
 	load=$(wait_child "$main" sloglab-load)
 	server=$(wait_child "$main" sloglab)
-	[ -n "$load" ] && [ -n "$server" ] || fail "children did not start: $(cat err.txt)"
+	{ [ -n "$load" ] && [ -n "$server" ]; } || fail "children did not start: $(cat err.txt)"
 }
 
 # 0 or 1: a busy machine is not trustworthy, but must still measure.
@@ -93,14 +94,14 @@ start_long
 kill -KILL "$server"
 wait "$main"
 code=$?
-[ "$code" -eq 1 ] && grep -q 'the server died' err.txt || fail "server killed: exit $code, $(cat err.txt)"
+{ [ "$code" -eq 1 ] && grep -q 'the server died' err.txt; } || fail "server killed: exit $code, $(cat err.txt)"
 nothing_left "server killed"
 
 start_long
 kill -KILL "$load"
 wait "$main"
 code=$?
-[ "$code" -eq 1 ] && grep -q 'sloglab-load' err.txt || fail "load killed: exit $code, $(cat err.txt)"
+{ [ "$code" -eq 1 ] && grep -q 'sloglab-load' err.txt; } || fail "load killed: exit $code, $(cat err.txt)"
 nothing_left "load killed"
 
 start_long

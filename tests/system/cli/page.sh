@@ -1,5 +1,6 @@
 #!/bin/sh
 # The page in a real browser: it parses, asks for nothing, and shows the figures. Needs chromium.
+# shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 browser=$(command -v chromium || command -v chromium-browser) || {
 	echo "SKIP: no chromium (apt-get install chromium)"

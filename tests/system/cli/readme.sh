@@ -1,7 +1,19 @@
 #!/bin/sh
-# What README.md and the manual tell people to type must exist.
+# What README.md and the manual tell people to type must exist, and the table must be what the program prints now.
+# SL_REGENERATE=1 puts the present table into README.md: look at the difference before you commit it.
+# shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$src" || exit 1
+
+# The first block in README.md is the output of `sloglab run b3n-2014`, without its last line (counts of parameters).
+"$sloglab" run b3n-2014 2>&1 | grep -v '^parameters: ' >"$work/table" || fail "run b3n-2014"
+if [ -n "${SL_REGENERATE:-}" ]; then
+	awk -v table="$work/table" '/^```$/ && !n++ { print; while ((getline line < table) > 0) print line; skip = 1; next }
+		/^```$/ { skip = 0 } !skip' README.md >"$work/readme" && cp "$work/readme" README.md
+fi
+awk '/^```$/ { if (n++) exit; next } n' README.md >"$work/pasted"
+cmp -s "$work/table" "$work/pasted" || fail "README.md: the table is not what is printed now; see the top of $0"
+
 n=0
 grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
 for command in run fit doctor help; do
@@ -13,7 +25,7 @@ while read -r option; do
 	grep -q -- "$option\b" "$work/help" || fail "README or manual: $option does not exist"
 done <"$work/options"
 [ "$n" -ge 5 ] || fail "only $n options found in README and manual"
-grep -o 'sloglab [a-z][a-z]*' README.md | sort -u | while read -r _ command; do
+grep -o '^ *sloglab [a-z][a-z]*' README.md | sort -u | while read -r _ command; do
 	"$sloglab" help "$command" >/dev/null 2>&1 || echo "$command"
 done >"$work/unknown"
 [ -s "$work/unknown" ] && fail "README: no command $(cat "$work/unknown")"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Bad usage and bad input: one line on stderr that says what would be right, nothing on stdout, no files, exit 2.
+# shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 cases=0
 
