@@ -12,12 +12,12 @@ static int no_memory(struct sl_err *err)
 	return sl_err_set(err, -ENOMEM, "out of memory");
 }
 
-int sl_scenario_unknown(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_schema table,
-			const char *key, const char *otherwise, struct sl_err *err)
+int sl_scenario_unknown(const struct sl_reader *r, const yaml_node_t *node, struct sl_schema table,
+			const char *key, const char *otherwise)
 {
 	char hint[160];
 
-	return sl_yaml_fail(yaml, node, NULL, err, "unknown key '%.63s'; %s", key,
+	return sl_yaml_fail(r->yaml, node, NULL, r->err, "unknown key '%.63s'; %s", key,
 			    sl_schema_hint(table, key, otherwise, hint, sizeof(hint)));
 }
 
@@ -52,6 +52,32 @@ static int stated_source(struct sl_yaml *yaml, const yaml_node_t *node, const ch
 	return 0;
 }
 
+static int stated_entry(struct sl_yaml *yaml, struct sl_yaml_pair pair, const char *key, bool ranges,
+			struct sl_stated *ret, struct sl_err *err)
+{
+	if (strcmp(pair.key, "value") == 0) {
+		ret->value_node = pair.value;
+		ret->value = sl_yaml_scalar(yaml, pair.value, key, err);
+		return ret->value ? 0 : -EINVAL;
+	}
+	if (strcmp(pair.key, "kind") == 0) {
+		return stated_kind(yaml, pair.value, key, ret, err);
+	}
+	if (strcmp(pair.key, "source") == 0) {
+		return stated_source(yaml, pair.value, key, ret, err);
+	}
+	if (ranges && strcmp(pair.key, "min") == 0) {
+		ret->min_node = pair.value;
+		return 0;
+	}
+	if (ranges && strcmp(pair.key, "max") == 0) {
+		ret->max_node = pair.value;
+		return 0;
+	}
+	return sl_yaml_fail(yaml, pair.key_node, key, err, "unknown key '%.40s'; write value, kind, source%s",
+			    pair.key, ranges ? ", min or max" : "");
+}
+
 int sl_scenario_stated(struct sl_yaml *yaml, const yaml_node_t *node, const char *key, bool ranges,
 		       struct sl_stated *ret, struct sl_err *err)
 {
@@ -63,25 +89,7 @@ int sl_scenario_stated(struct sl_yaml *yaml, const yaml_node_t *node, const char
 				    "needs its origin; write {value: ..., kind: ..., source: ...}");
 	}
 	for (int i = 0; i < sl_yaml_pairs(node) && rc == 0; i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(yaml, node, i);
-
-		if (strcmp(pair.key, "value") == 0) {
-			ret->value_node = pair.value;
-			ret->value = sl_yaml_scalar(yaml, pair.value, key, err);
-			rc = ret->value ? 0 : -EINVAL;
-		} else if (strcmp(pair.key, "kind") == 0) {
-			rc = stated_kind(yaml, pair.value, key, ret, err);
-		} else if (strcmp(pair.key, "source") == 0) {
-			rc = stated_source(yaml, pair.value, key, ret, err);
-		} else if (ranges && strcmp(pair.key, "min") == 0) {
-			ret->min_node = pair.value;
-		} else if (ranges && strcmp(pair.key, "max") == 0) {
-			ret->max_node = pair.value;
-		} else {
-			rc = sl_yaml_fail(yaml, pair.key_node, key, err,
-					  "unknown key '%.40s'; write value, kind, source%s", pair.key,
-					  ranges ? ", min or max" : "");
-		}
+		rc = stated_entry(yaml, sl_yaml_pair(yaml, node, i), key, ranges, ret, err);
 	}
 	if (rc) {
 		return rc;
@@ -104,63 +112,63 @@ static bool is_power_of_two(double value)
 }
 
 /* Parses the scalar at `node` for `row`, with place and key in the message. */
-static int parse_value(const struct sl_yaml *yaml, const yaml_node_t *node, const struct sl_schema_row *row,
-		       double *ret, struct sl_err *err)
+static int parse_value(const struct sl_reader *r, const yaml_node_t *node, const struct sl_schema_row *row,
+		       double *ret)
 {
-	const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
 	int rc;
 
 	if (!text) {
 		return -EINVAL;
 	}
-	rc = sl_schema_parse(row, text, ret, err);
-	if (rc == 0 && row->type == SL_ROW_NUMBER &&
-	    row->offset == offsetof(struct sl_box, recordsize_bytes) && !is_power_of_two(*ret)) {
-		rc = sl_err_set(err, -EINVAL, "'%.40s' is not a power of two; write 16KiB, 128KiB ...", text);
+	rc = sl_schema_parse(row, text, ret, r->err);
+	if (rc == 0 && row == &sl_schema_keys().rows[SL_AT_recordsize_bytes] && !is_power_of_two(*ret)) {
+		rc = sl_err_set(r->err, -EINVAL, "'%.40s' is not a power of two; write 16KiB, 128KiB ...",
+				text);
 	}
 	if (rc) {
-		sl_yaml_wrap(yaml, node, row->key, err);
+		sl_yaml_wrap(r->yaml, node, row->key, r->err);
 	}
 	return rc;
 }
 
-static int assign_param(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
-			const yaml_node_t *node, struct sl_assign *assign, struct sl_err *err)
+static int assign_param(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+			struct sl_assign *assign)
 {
 	struct sl_stated stated;
-	int rc = sl_scenario_stated(yaml, node, row->key, true, &stated, err);
+	int rc = sl_scenario_stated(r->yaml, node, row->key, true, &stated, r->err);
 
 	if (rc == 0) {
-		rc = parse_value(yaml, stated.value_node, row, &assign->value, err);
+		rc = parse_value(r, stated.value_node, row, &assign->value);
 	}
 	if (rc == 0 && !stated.min_node != !stated.max_node) {
-		rc = sl_yaml_fail(yaml, node, row->key, err, "min and max belong together; write both");
+		rc = sl_yaml_fail(r->yaml, node, row->key, r->err, "min and max belong together; write both");
 	}
 	if (rc == 0 && stated.kind == SL_PROV_FITTED && !stated.min_node) {
-		rc = sl_yaml_fail(yaml, node, row->key, err,
+		rc = sl_yaml_fail(r->yaml, node, row->key, r->err,
 				  "a fitted value needs its range; add min and max");
 	}
 	if (rc == 0 && stated.min_node) {
-		rc = parse_value(yaml, stated.min_node, row, &assign->min, err);
+		rc = parse_value(r, stated.min_node, row, &assign->min);
 	}
 	if (rc == 0 && stated.max_node) {
-		rc = parse_value(yaml, stated.max_node, row, &assign->max, err);
+		rc = parse_value(r, stated.max_node, row, &assign->max);
 	}
 	if (rc) {
 		return rc;
 	}
 	if (stated.min_node && !(assign->min <= assign->value && assign->value <= assign->max)) {
-		return sl_yaml_fail(yaml, node, row->key, err, "the value is outside of its own min and max");
+		return sl_yaml_fail(r->yaml, node, row->key, r->err,
+				    "the value is outside of its own min and max");
 	}
 	assign->kind = stated.kind;
-	assign->text = sl_arena_strdup(&sc->arena, stated.value);
-	assign->source = sl_arena_strdup(&sc->arena, stated.source);
-	return assign->text && assign->source ? 0 : no_memory(err);
+	assign->text = sl_arena_strdup(&r->sc->arena, stated.value);
+	assign->source = sl_arena_strdup(&r->sc->arena, stated.source);
+	return assign->text && assign->source ? 0 : no_memory(r->err);
 }
 
-static int assign_value(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
-			const yaml_node_t *node, enum sl_shape shape, struct sl_assign *assign,
-			struct sl_err *err)
+static int assign_value(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+			enum sl_shape shape, struct sl_assign *assign)
 {
 	bool param = strncmp(row->key, PARAMS_PREFIX, strlen(PARAMS_PREFIX)) == 0;
 	int rc;
@@ -169,14 +177,14 @@ static int assign_value(struct sl_scenario *sc, struct sl_yaml *yaml, const stru
 	assign->max = row->max;
 	if (shape == SL_SHAPE_PARAM ||
 	    (shape == SL_SHAPE_EITHER && param && node->type == YAML_MAPPING_NODE)) {
-		return assign_param(sc, yaml, row, node, assign, err);
+		return assign_param(r, row, node, assign);
 	}
-	rc = parse_value(yaml, node, row, &assign->value, err);
+	rc = parse_value(r, node, row, &assign->value);
 	if (rc) {
 		return rc;
 	}
-	assign->text = sl_arena_strdup(&sc->arena, (const char *)node->data.scalar.value);
-	return assign->text ? 0 : no_memory(err);
+	assign->text = sl_arena_strdup(&r->sc->arena, (const char *)node->data.scalar.value);
+	return assign->text ? 0 : no_memory(r->err);
 }
 
 /* "NAME" or "NAME x COUNT"; 0 when it is neither. */
@@ -207,10 +215,10 @@ static int split_disk(const char *text, char name[SL_NAME_MAX])
 	return *end == '\0' && count <= 1000000 ? (int)count : 0;
 }
 
-static int add_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
-		     const yaml_node_t *node, struct sl_disks *disks, struct sl_err *err)
+static int add_disks(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+		     struct sl_disks *disks)
 {
-	const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
 	char name[SL_NAME_MAX] = "";
 	int count, device;
 
@@ -219,14 +227,14 @@ static int add_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const struct 
 	}
 	count = split_disk(text, name);
 	if (count == 0) {
-		return sl_yaml_fail(yaml, node, row->key, err,
+		return sl_yaml_fail(r->yaml, node, row->key, r->err,
 				    "'%.40s' is no disk; write NAME or NAME x COUNT", text);
 	}
 	if (count > (int)row->max - disks->n) {
-		return sl_yaml_fail(yaml, node, row->key, err, "more than %d disks; use fewer",
+		return sl_yaml_fail(r->yaml, node, row->key, r->err, "more than %d disks; use fewer",
 				    (int)row->max);
 	}
-	device = sl_scenario_device(sc, yaml, node, row->key, name, err);
+	device = sl_scenario_device(r, node, row->key, name);
 	if (device < 0) {
 		return device;
 	}
@@ -237,54 +245,55 @@ static int add_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const struct 
 }
 
 /* "a, b x 2" for the report. */
-static const char *disks_text(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *list)
+static const char *disks_text(const struct sl_reader *r, const yaml_node_t *list)
 {
 	int n = sl_yaml_items(list);
 	size_t size = 1, at = 0;
 	char *text;
 
 	for (int i = 0; i < n; i++) {
-		size += sl_yaml_item(yaml, list, i)->data.scalar.length + 2;
+		size += sl_yaml_item(r->yaml, list, i)->data.scalar.length + 2;
 	}
-	text = sl_arena_alloc(&sc->arena, size);
+	text = sl_arena_alloc(&r->sc->arena, size);
 	for (int i = 0; i < n && text; i++) {
 		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "",
-				       (const char *)sl_yaml_item(yaml, list, i)->data.scalar.value);
+				       (const char *)sl_yaml_item(r->yaml, list, i)->data.scalar.value);
 	}
 	return text;
 }
 
-static int assign_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
-			const yaml_node_t *node, struct sl_assign *assign, struct sl_err *err)
+static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+			struct sl_assign *assign)
 {
-	struct sl_disks *disks = sl_arena_alloc(&sc->arena, sizeof(*disks));
+	struct sl_disks *disks = sl_arena_alloc(&r->sc->arena, sizeof(*disks));
 	int rc = 0;
 
 	if (!disks) {
-		return no_memory(err);
+		return no_memory(r->err);
 	}
 	if (node->type == YAML_SEQUENCE_NODE) {
 		if (sl_yaml_items(node) == 0) {
-			return sl_yaml_fail(yaml, node, row->key, err, "is an empty list; name a device%s",
+			return sl_yaml_fail(r->yaml, node, row->key, r->err,
+					    "is an empty list; name a device%s",
 					    row->min < 1 ? ", or write none" : "");
 		}
 		for (int i = 0; i < sl_yaml_items(node) && rc == 0; i++) {
-			rc = add_disks(sc, yaml, row, sl_yaml_item(yaml, node, i), disks, err);
+			rc = add_disks(r, row, sl_yaml_item(r->yaml, node, i), disks);
 		}
-		assign->text = rc == 0 ? disks_text(sc, yaml, node) : NULL;
+		assign->text = rc == 0 ? disks_text(r, node) : NULL;
 	} else {
-		const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+		const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
 
 		if (!text) {
 			return -EINVAL;
 		}
 		if (row->min >= 1 || strcmp(text, "none") != 0) {
-			rc = add_disks(sc, yaml, row, node, disks, err);
+			rc = add_disks(r, row, node, disks);
 		}
-		assign->text = sl_arena_strdup(&sc->arena, text);
+		assign->text = sl_arena_strdup(&r->sc->arena, text);
 	}
 	if (rc == 0 && !assign->text) {
-		rc = no_memory(err);
+		rc = no_memory(r->err);
 	}
 	assign->value = disks->n;
 	assign->disks = disks;
@@ -292,10 +301,10 @@ static int assign_disks(struct sl_scenario *sc, struct sl_yaml *yaml, const stru
 }
 
 /* host.profile and pool.cache: words that are no field of the box. */
-static int assign_word(struct sl_scenario *sc, struct sl_yaml *yaml, const struct sl_schema_row *row,
-		       const yaml_node_t *node, struct sl_assign *assign, struct sl_err *err)
+static int assign_word(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+		       struct sl_assign *assign)
 {
-	const char *text = sl_yaml_scalar(yaml, node, row->key, err);
+	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
 	bool none;
 
 	if (!text) {
@@ -303,21 +312,21 @@ static int assign_word(struct sl_scenario *sc, struct sl_yaml *yaml, const struc
 	}
 	none = strcmp(text, "none") == 0;
 	if (row->type == SL_ROW_ABSENT && !none) {
-		return sl_yaml_fail(yaml, node, row->key, err,
+		return sl_yaml_fail(r->yaml, node, row->key, r->err,
 				    "'%.40s': cache devices are not supported so far; write none", text);
 	}
 	if (row->type == SL_ROW_PROFILE && !none) {
-		assign->profile = sl_scenario_profile(sc, yaml, node, text, err);
+		assign->profile = sl_scenario_profile(r, node, text);
 		if (assign->profile < 0) {
 			return assign->profile;
 		}
 	}
-	assign->text = sl_arena_strdup(&sc->arena, text);
-	return assign->text ? 0 : no_memory(err);
+	assign->text = sl_arena_strdup(&r->sc->arena, text);
+	return assign->text ? 0 : no_memory(r->err);
 }
 
-int sl_scenario_assign(struct sl_scenario *sc, struct sl_yaml *yaml, struct sl_layer *layer, int at,
-		       struct sl_yaml_pair pair, enum sl_shape shape, struct sl_err *err)
+int sl_scenario_assign(const struct sl_reader *r, struct sl_layer *layer, int at, struct sl_yaml_pair pair,
+		       enum sl_shape shape)
 {
 	const struct sl_schema_row *row = &sl_schema_keys().rows[at];
 	struct sl_assign *assign;
@@ -325,27 +334,27 @@ int sl_scenario_assign(struct sl_scenario *sc, struct sl_yaml *yaml, struct sl_l
 	int rc;
 
 	if (layer->by_key[at]) {
-		return sl_yaml_fail(yaml, pair.key_node, row->key, err,
+		return sl_yaml_fail(r->yaml, pair.key_node, row->key, r->err,
 				    "given twice, first at %s; remove one of them", layer->by_key[at]->where);
 	}
-	assign = sl_arena_alloc(&sc->arena, sizeof(*assign));
+	assign = sl_arena_alloc(&r->sc->arena, sizeof(*assign));
 	if (!assign) {
-		return no_memory(err);
+		return no_memory(r->err);
 	}
-	sl_yaml_where(yaml, pair.value, where, sizeof(where));
-	assign->where = sl_arena_strdup(&sc->arena, where);
+	sl_yaml_where(r->yaml, pair.value, where, sizeof(where));
+	assign->where = sl_arena_strdup(&r->sc->arena, where);
 	if (!assign->where) {
-		return no_memory(err);
+		return no_memory(r->err);
 	}
 	assign->kind = SL_PROV_GIVEN;
 	assign->source = "";
 	assign->profile = -1;
 	if (row->type == SL_ROW_DISKS) {
-		rc = assign_disks(sc, yaml, row, pair.value, assign, err);
+		rc = assign_disks(r, row, pair.value, assign);
 	} else if (row->type == SL_ROW_PROFILE || row->type == SL_ROW_ABSENT) {
-		rc = assign_word(sc, yaml, row, pair.value, assign, err);
+		rc = assign_word(r, row, pair.value, assign);
 	} else {
-		rc = assign_value(sc, yaml, row, pair.value, shape, assign, err);
+		rc = assign_value(r, row, pair.value, shape, assign);
 	}
 	if (rc == 0) {
 		layer->by_key[at] = assign;

@@ -78,6 +78,13 @@ struct sl_scenario {
 	struct sl_layer *resolved;      /* one per variant */
 };
 
+/* What every reading function works on: the file being read, the scenario it goes into, the error. */
+struct sl_reader {
+	struct sl_scenario *sc;
+	struct sl_yaml *yaml;
+	struct sl_err *err; /* never NULL */
+};
+
 /* How a value may be written. */
 enum sl_shape {
 	SL_SHAPE_PLAIN, /* the box's own sections: a value */
@@ -99,33 +106,27 @@ int sl_scenario_load_buffer(const char *bytes, size_t size, const char *label, c
 /* assign.c */
 int sl_scenario_stated(struct sl_yaml *yaml, const yaml_node_t *node, const char *key, bool ranges,
 		       struct sl_stated *ret, struct sl_err *err);
-/* Puts the value at `node` for the row `at` of sl_schema_keys into `layer`; a second value is an error. */
-int sl_scenario_assign(struct sl_scenario *sc, struct sl_yaml *yaml, struct sl_layer *layer, int at,
-		       struct sl_yaml_pair pair, enum sl_shape shape, struct sl_err *err);
+/* Puts the value of `pair` for the row `at` of sl_schema_keys into `layer`; a second value is an error. */
+int sl_scenario_assign(const struct sl_reader *r, struct sl_layer *layer, int at, struct sl_yaml_pair pair,
+		       enum sl_shape shape);
 int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err);
 /* Sets "unknown key '...'; did you mean ...?" at the key. Returns -EINVAL. */
-int sl_scenario_unknown(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_schema table,
-			const char *key, const char *otherwise, struct sl_err *err);
+int sl_scenario_unknown(const struct sl_reader *r, const yaml_node_t *node, struct sl_schema table,
+			const char *key, const char *otherwise);
 
-/* library.c: files that are found by name: FOLDER/NAME.yaml beside the scenario, then in the data folder.
+/* library.c: files that are found by name, FOLDER/NAME.yaml beside the scenario, then in the data folder.
  * `node` is where the name was written, for messages. On success *ret is loaded. */
-int sl_scenario_library(const struct sl_scenario *sc, const char *folder, const char *name,
-			struct sl_yaml *yaml, const yaml_node_t *node, const char *key, struct sl_yaml *ret,
-			struct sl_err *err);
+int sl_scenario_library(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			const char *folder, const char *name, struct sl_yaml *ret);
 
 /* device.c, profile.c: position in sc->devices / sc->profiles, loaded on first use; negative errno. */
-int sl_scenario_device(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *node, const char *key,
-		       const char *name, struct sl_err *err);
-int sl_scenario_profile(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *node,
-			const char *name, struct sl_err *err);
+int sl_scenario_device(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name);
+int sl_scenario_profile(const struct sl_reader *r, const yaml_node_t *node, const char *name);
 
 /* parts.c: workloads, variants and published figures of a scenario. */
-int sl_scenario_read_workloads(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			       struct sl_err *err);
-int sl_scenario_read_variants(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			      struct sl_err *err);
-int sl_scenario_read_published(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			       struct sl_err *err);
+int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map);
+int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map);
+int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map);
 
 /* resolve.c: fills sc->resolved and checks every variant; no input or output. */
 int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err);

@@ -10,10 +10,29 @@
 #define SUFFIX ".yaml"
 #define LISTED_MAX 8
 
-/* Names of the folder's files without suffix, offered to `nearest` and, up to LISTED_MAX of them, to `list`.
- */
-static void scan_folder(const char *root, const char *folder, struct sl_nearest *nearest, char *best,
-			char *list, size_t size, int *listed)
+struct scan {
+	struct sl_nearest nearest;
+	char best[SL_NAME_MAX];
+	char list[192]; /* "a, b" */
+	int listed;
+};
+
+static void scan_name(struct scan *scan, const char *name)
+{
+	size_t at = strlen(scan->list);
+
+	sl_nearest_offer(&scan->nearest, name);
+	if (scan->nearest.best == name) {
+		(void)snprintf(scan->best, sizeof(scan->best), "%.63s", name);
+		scan->nearest.best = scan->best;
+	}
+	if (scan->listed++ < LISTED_MAX) {
+		(void)snprintf(scan->list + at, sizeof(scan->list) - at, "%s%s", at ? ", " : "", name);
+	}
+}
+
+/* Takes note of the folder's files, without suffix. */
+static void scan_folder(struct scan *scan, const char *root, const char *folder)
 {
 	struct dirent **entries = NULL;
 	char path[PATH_MAX];
@@ -29,15 +48,8 @@ static void scan_folder(const char *root, const char *folder, struct sl_nearest 
 
 		if (len > strlen(SUFFIX) && strcmp(name + len - strlen(SUFFIX), SUFFIX) == 0) {
 			name[len - strlen(SUFFIX)] = '\0';
-			sl_nearest_offer(nearest, name);
-			if (nearest->best == name) {
-				(void)snprintf(best, SL_NAME_MAX, "%.63s", name);
-				nearest->best = best;
-			}
-			if (sl_scenario_file_name_ok(name) && (*listed)++ < LISTED_MAX) {
-				size_t at = strlen(list);
-
-				(void)snprintf(list + at, size - at, "%s%s", at ? ", " : "", name);
+			if (sl_scenario_file_name_ok(name)) {
+				scan_name(scan, name);
 			}
 		}
 		free(entries[i]);
@@ -45,30 +57,27 @@ static void scan_folder(const char *root, const char *folder, struct sl_nearest 
 	free(entries);
 }
 
-static int fail_missing(const struct sl_scenario *sc, const char *folder, const char *name,
-			const struct sl_yaml *yaml, const yaml_node_t *node, const char *key,
-			struct sl_err *err)
+static int fail_missing(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			const char *folder, const char *name)
 {
-	struct sl_nearest nearest = sl_nearest_to(name);
-	char best[SL_NAME_MAX] = "", list[192] = "", hint[SL_NAME_MAX + 32];
-	int listed = 0;
+	struct scan scan = {.nearest = sl_nearest_to(name)};
+	char hint[SL_NAME_MAX + 32];
 
-	scan_folder(sc->dir, folder, &nearest, best, list, sizeof(list), &listed);
-	scan_folder(sc->data_dir, folder, &nearest, best, list, sizeof(list), &listed);
-	return sl_yaml_fail(yaml, node, key, err, "'%s' is not in any %s folder; %s (known: %s%s)", name,
-			    folder,
-			    sl_nearest_hint(&nearest, "add a file or name a known one", hint, sizeof(hint)),
-			    listed ? list : "none", listed > LISTED_MAX ? ", ..." : "");
+	scan_folder(&scan, r->sc->dir, folder);
+	scan_folder(&scan, r->sc->data_dir, folder);
+	return sl_yaml_fail(
+	    r->yaml, node, key, r->err, "'%s' is not in any %s folder; %s (known: %s%s)", name, folder,
+	    sl_nearest_hint(&scan.nearest, "add a file or name a known one", hint, sizeof(hint)),
+	    scan.listed ? scan.list : "none", scan.listed > LISTED_MAX ? ", ..." : "");
 }
 
-int sl_scenario_library(const struct sl_scenario *sc, const char *folder, const char *name,
-			struct sl_yaml *yaml, const yaml_node_t *node, const char *key, struct sl_yaml *ret,
-			struct sl_err *err)
+int sl_scenario_library(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			const char *folder, const char *name, struct sl_yaml *ret)
 {
-	const char *roots[2] = {sc->dir, sc->data_dir};
+	const char *roots[2] = {r->sc->dir, r->sc->data_dir};
 
 	if (!sl_scenario_file_name_ok(name)) {
-		return sl_yaml_fail(yaml, node, key, err,
+		return sl_yaml_fail(r->yaml, node, key, r->err,
 				    "'%.40s' is no valid name; use a-z, 0-9, '-' and '.', at most 63 bytes",
 				    name);
 	}
@@ -82,7 +91,7 @@ int sl_scenario_library(const struct sl_scenario *sc, const char *folder, const 
 		}
 		if (snprintf(path, sizeof(path), "%s/%s/%s" SUFFIX, roots[i], folder, name) >=
 		    (int)sizeof(path)) {
-			return sl_yaml_fail(yaml, node, key, err,
+			return sl_yaml_fail(r->yaml, node, key, r->err,
 					    "the path of '%s' is too long; move the scenario", name);
 		}
 		rc = sl_yaml_load_file(ret, path, &attempt);
@@ -90,8 +99,8 @@ int sl_scenario_library(const struct sl_scenario *sc, const char *folder, const 
 			return 0;
 		}
 		if (rc != -ENOENT && rc != -ENOTDIR) {
-			return sl_err_set(err, rc, "%s", attempt.msg);
+			return sl_err_set(r->err, rc, "%s", attempt.msg);
 		}
 	}
-	return fail_missing(sc, folder, name, yaml, node, key, err);
+	return fail_missing(r, node, key, folder, name);
 }

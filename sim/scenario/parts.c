@@ -37,32 +37,30 @@ static int check_count(const struct sl_yaml *yaml, const yaml_node_t *map, const
 	return rc;
 }
 
-static int workload_kind(struct sl_yaml *yaml, const yaml_node_t *map, struct sl_workload *workload,
-			 struct sl_err *err)
+static int workload_kind(const struct sl_reader *r, const yaml_node_t *map, struct sl_workload *workload)
 {
-	const yaml_node_t *node = sl_yaml_get(yaml, map, "kind");
+	const yaml_node_t *node = sl_yaml_get(r->yaml, map, "kind");
 	const char *text;
 	int kind;
 
 	if (!node) {
-		return sl_yaml_fail(yaml, map, workload->name, err,
+		return sl_yaml_fail(r->yaml, map, workload->name, r->err,
 				    "'kind' is missing; write kind: oltp, fileio or syncwrite");
 	}
-	text = sl_yaml_scalar(yaml, node, "kind", err);
+	text = sl_yaml_scalar(r->yaml, node, "kind", r->err);
 	if (!text) {
 		return -EINVAL;
 	}
 	kind = sl_schema_word(KIND_WORDS, text);
 	if (kind < 0) {
-		return sl_yaml_fail(yaml, node, "kind", err,
+		return sl_yaml_fail(r->yaml, node, "kind", r->err,
 				    "'%.40s' is not known; write oltp, fileio or syncwrite", text);
 	}
 	workload->kind = (enum sl_workload_kind)kind;
 	return 0;
 }
 
-static int workload_value(struct sl_yaml *yaml, struct sl_yaml_pair pair, struct sl_workload *workload,
-			  struct sl_err *err)
+static int workload_value(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_workload *workload)
 {
 	struct sl_schema table = sl_schema_workload();
 	int at = sl_schema_find(table, pair.key, 1u << workload->kind);
@@ -70,19 +68,18 @@ static int workload_value(struct sl_yaml *yaml, struct sl_yaml_pair pair, struct
 	double value;
 
 	if (at < 0 && sl_schema_find(table, pair.key, SL_ANY_KIND) >= 0) {
-		return sl_yaml_fail(yaml, pair.key_node, NULL, err,
+		return sl_yaml_fail(r->yaml, pair.key_node, NULL, r->err,
 				    "key '%s' does not belong to this kind of workload; remove it", pair.key);
 	}
 	if (at < 0) {
-		return sl_scenario_unknown(yaml, pair.key_node, table, pair.key, "see sloglab-scenario(5)",
-					   err);
+		return sl_scenario_unknown(r, pair.key_node, table, pair.key, "see sloglab-scenario(5)");
 	}
-	text = sl_yaml_scalar(yaml, pair.value, pair.key, err);
+	text = sl_yaml_scalar(r->yaml, pair.value, pair.key, r->err);
 	if (!text) {
 		return -EINVAL;
 	}
-	if (sl_schema_parse(&table.rows[at], text, &value, err)) {
-		sl_yaml_wrap(yaml, pair.value, pair.key, err);
+	if (sl_schema_parse(&table.rows[at], text, &value, r->err)) {
+		sl_yaml_wrap(r->yaml, pair.value, pair.key, r->err);
 		return -EINVAL;
 	}
 	sl_schema_store(&table.rows[at], value, workload);
@@ -110,11 +107,10 @@ static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 	return 0;
 }
 
-static int read_workload(struct sl_yaml *yaml, struct sl_yaml_pair pair, struct sl_workload *workload,
-			 struct sl_err *err)
+static int read_workload(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_workload *workload)
 {
 	struct sl_schema table = sl_schema_workload();
-	int rc = check_name(yaml, pair, err);
+	int rc = check_name(r->yaml, pair, r->err);
 
 	if (rc) {
 		return rc;
@@ -123,91 +119,86 @@ static int read_workload(struct sl_yaml *yaml, struct sl_yaml_pair pair, struct 
 	for (int i = 0; i < table.n; i++) {
 		double value;
 
-		if (sl_schema_parse(&table.rows[i], table.rows[i].dflt, &value, err)) {
-			return sl_err_wrap(err, "default of %s", table.rows[i].key);
+		if (sl_schema_parse(&table.rows[i], table.rows[i].dflt, &value, r->err)) {
+			return sl_err_wrap(r->err, "default of %s", table.rows[i].key);
 		}
 		sl_schema_store(&table.rows[i], value, workload);
 	}
-	rc = sl_yaml_want_map(yaml, pair.value, workload->name, err);
+	rc = sl_yaml_want_map(r->yaml, pair.value, workload->name, r->err);
 	if (rc == 0) {
-		rc = workload_kind(yaml, pair.value, workload, err);
+		rc = workload_kind(r, pair.value, workload);
 	}
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(pair.value); i++) {
-		struct sl_yaml_pair entry = sl_yaml_pair(yaml, pair.value, i);
+		struct sl_yaml_pair entry = sl_yaml_pair(r->yaml, pair.value, i);
 
-		rc = strcmp(entry.key, "kind") == 0 ? 0 : workload_value(yaml, entry, workload, err);
+		rc = strcmp(entry.key, "kind") == 0 ? 0 : workload_value(r, entry, workload);
 	}
-	return rc ? rc : check_workload(yaml, pair.value, workload, err);
+	return rc ? rc : check_workload(r->yaml, pair.value, workload, r->err);
 }
 
-int sl_scenario_read_workloads(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			       struct sl_err *err)
+int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map)
 {
-	int rc = check_count(yaml, map, "workloads", SL_WORKLOADS_MAX, err);
+	int rc = check_count(r->yaml, map, "workloads", SL_WORKLOADS_MAX, r->err);
 
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
-		rc = read_workload(yaml, sl_yaml_pair(yaml, map, i), &sc->workloads[i], err);
-		sc->n_workloads += rc == 0;
+		rc = read_workload(r, sl_yaml_pair(r->yaml, map, i), &r->sc->workloads[i]);
+		r->sc->n_workloads += rc == 0;
 	}
 	return rc;
 }
 
-static int read_set(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-		    struct sl_variant *variant, struct sl_err *err)
+static int read_set(const struct sl_reader *r, const yaml_node_t *map, struct sl_variant *variant)
 {
 	struct sl_schema table = sl_schema_keys();
-	int rc = sl_yaml_want_map(yaml, map, "set", err);
+	int rc = sl_yaml_want_map(r->yaml, map, "set", r->err);
 
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
+		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, map, i);
 		int at = sl_schema_find(table, pair.key, SL_ANY_KIND);
 
-		rc = at < 0 ? sl_scenario_unknown(yaml, pair.key_node, table, pair.key,
-						  "write section.key as in sloglab-scenario(5)", err)
-			    : sl_scenario_assign(sc, yaml, &variant->layer, at, pair, SL_SHAPE_EITHER, err);
+		rc = at < 0 ? sl_scenario_unknown(r, pair.key_node, table, pair.key,
+						  "write section.key as in sloglab-scenario(5)")
+			    : sl_scenario_assign(r, &variant->layer, at, pair, SL_SHAPE_EITHER);
 	}
 	return rc;
 }
 
-static int fail_variant(const struct sl_scenario *sc, const struct sl_yaml *yaml, const yaml_node_t *node,
-			const char *key, const char *name, struct sl_err *err)
+static int fail_variant(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name)
 {
 	struct sl_nearest nearest = sl_nearest_to(name);
 	char hint[160];
 
-	for (int i = 0; i < sc->n_variants; i++) {
-		sl_nearest_offer(&nearest, sc->variants[i].name);
+	for (int i = 0; i < r->sc->n_variants; i++) {
+		sl_nearest_offer(&nearest, r->sc->variants[i].name);
 	}
-	return sl_yaml_fail(yaml, node, key, err, "unknown variant '%.63s'; %s", name,
+	return sl_yaml_fail(r->yaml, node, key, r->err, "unknown variant '%.63s'; %s", name,
 			    sl_nearest_hint(&nearest, "name one of variants", hint, sizeof(hint)));
 }
 
-static int read_extends(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *node,
-			struct sl_variant *variant, struct sl_err *err)
+static int read_extends(const struct sl_reader *r, const yaml_node_t *node, struct sl_variant *variant)
 {
-	const char *text = sl_yaml_scalar(yaml, node, "extends", err);
+	const char *text = sl_yaml_scalar(r->yaml, node, "extends", r->err);
 
 	if (!text) {
 		return -EINVAL;
 	}
-	variant->parent = sl_scenario_find_variant(sc, text);
-	return variant->parent < 0 ? fail_variant(sc, yaml, node, "extends", text, err) : 0;
+	variant->parent = sl_scenario_find_variant(r->sc, text);
+	return variant->parent < 0 ? fail_variant(r, node, "extends", text) : 0;
 }
 
-static int read_variant(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			struct sl_variant *variant, struct sl_err *err)
+static int read_variant(const struct sl_reader *r, const yaml_node_t *map, struct sl_variant *variant)
 {
-	int rc = sl_yaml_want_map(yaml, map, variant->name, err);
+	int rc = sl_yaml_want_map(r->yaml, map, variant->name, r->err);
 
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
+		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, map, i);
 
 		if (strcmp(pair.key, "set") == 0) {
-			rc = read_set(sc, yaml, pair.value, variant, err);
+			rc = read_set(r, pair.value, variant);
 		} else if (strcmp(pair.key, "extends") == 0) {
-			rc = read_extends(sc, yaml, pair.value, variant, err);
+			rc = read_extends(r, pair.value, variant);
 		} else {
-			rc = sl_yaml_fail(yaml, pair.key_node, NULL, err,
+			rc = sl_yaml_fail(r->yaml, pair.key_node, NULL, r->err,
 					  "unknown key '%.63s'; a variant has extends and set", pair.key);
 		}
 	}
@@ -215,53 +206,52 @@ static int read_variant(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml
 }
 
 /* Every chain of parents must end within as many steps as there are variants. */
-static int check_cycle(const struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-		       int variant, struct sl_err *err)
+static int check_cycle(const struct sl_reader *r, const yaml_node_t *map, int variant)
 {
 	int at = variant;
 
-	for (int steps = 0; steps <= sc->n_variants; steps++) {
-		at = sc->variants[at].parent;
+	for (int steps = 0; steps <= r->sc->n_variants; steps++) {
+		at = r->sc->variants[at].parent;
 		if (at < 0) {
 			return 0;
 		}
 		if (at == variant) {
 			return sl_yaml_fail(
-			    yaml, sl_yaml_get(yaml, sl_yaml_pair(yaml, map, variant).value, "extends"),
-			    "extends", err, "variant '%s' extends itself in a circle; break the chain",
-			    sc->variants[variant].name);
+			    r->yaml,
+			    sl_yaml_get(r->yaml, sl_yaml_pair(r->yaml, map, variant).value, "extends"),
+			    "extends", r->err, "variant '%s' extends itself in a circle; break the chain",
+			    r->sc->variants[variant].name);
 		}
 	}
 	return 0; /* leads into a circle of others, reported at its members */
 }
 
-int sl_scenario_read_variants(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			      struct sl_err *err)
+int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map)
 {
-	int rc = check_count(yaml, map, "variants", SL_VARIANTS_MAX, err);
+	int rc = check_count(r->yaml, map, "variants", SL_VARIANTS_MAX, r->err);
 	int n = rc == 0 ? sl_yaml_pairs(map) : 0;
 
 	if (rc) {
 		return rc;
 	}
-	sc->variants = sl_arena_alloc(&sc->arena, (size_t)n * sizeof(*sc->variants));
-	if (!sc->variants) {
-		return no_memory(err);
+	r->sc->variants = sl_arena_alloc(&r->sc->arena, (size_t)n * sizeof(*r->sc->variants));
+	if (!r->sc->variants) {
+		return no_memory(r->err);
 	}
 	for (int i = 0; rc == 0 && i < n; i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
+		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, map, i);
 
-		rc = check_name(yaml, pair, err);
-		(void)snprintf(sc->variants[i].name, sizeof(sc->variants[i].name), "%.63s", pair.key);
-		sc->variants[i].parent = -1;
+		rc = check_name(r->yaml, pair, r->err);
+		(void)snprintf(r->sc->variants[i].name, sizeof(r->sc->variants[i].name), "%.63s", pair.key);
+		r->sc->variants[i].parent = -1;
 	}
 	/* All names first: a variant may extend one further down. */
-	sc->n_variants = n;
+	r->sc->n_variants = n;
 	for (int i = 0; rc == 0 && i < n; i++) {
-		rc = read_variant(sc, yaml, sl_yaml_pair(yaml, map, i).value, &sc->variants[i], err);
+		rc = read_variant(r, sl_yaml_pair(r->yaml, map, i).value, &r->sc->variants[i]);
 	}
 	for (int i = 0; rc == 0 && i < n; i++) {
-		rc = check_cycle(sc, yaml, map, i, err);
+		rc = check_cycle(r, map, i);
 	}
 	return rc;
 }
@@ -300,65 +290,62 @@ static int read_cell_role(const struct sl_yaml *yaml, const yaml_node_t *node, s
 	return 0;
 }
 
-static int read_cell(struct sl_yaml *yaml, struct sl_yaml_pair cell_pair, struct sl_published *cell,
-		     struct sl_err *err)
+static int read_cell(const struct sl_reader *r, struct sl_yaml_pair cell_pair, struct sl_published *cell)
 {
-	int rc = sl_yaml_want_map(yaml, cell_pair.value, cell_pair.key, err);
+	int rc = sl_yaml_want_map(r->yaml, cell_pair.value, cell_pair.key, r->err);
 
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(cell_pair.value); i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(yaml, cell_pair.value, i);
+		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, cell_pair.value, i);
 
 		if (strcmp(pair.key, "value") == 0) {
-			rc = read_cell_value(yaml, pair.value, cell, err);
+			rc = read_cell_value(r->yaml, pair.value, cell, r->err);
 		} else if (strcmp(pair.key, "role") == 0) {
-			rc = read_cell_role(yaml, pair.value, cell, err);
+			rc = read_cell_role(r->yaml, pair.value, cell, r->err);
 		} else {
-			rc = sl_yaml_fail(yaml, pair.key_node, NULL, err,
+			rc = sl_yaml_fail(r->yaml, pair.key_node, NULL, r->err,
 					  "unknown key '%.63s'; a published figure has value and role",
 					  pair.key);
 		}
 	}
 	if (rc == 0 && cell->value <= 0) {
-		rc = sl_yaml_fail(yaml, cell_pair.value, cell_pair.key, err,
+		rc = sl_yaml_fail(r->yaml, cell_pair.value, cell_pair.key, r->err,
 				  "'value' is missing; write {value: 188, role: predict}");
 	}
 	return rc;
 }
 
-static int fail_workload(const struct sl_scenario *sc, const struct sl_yaml *yaml, const yaml_node_t *node,
-			 const char *name, struct sl_err *err)
+static int fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *name)
 {
 	struct sl_nearest nearest = sl_nearest_to(name);
 	char hint[160];
 
-	for (int i = 0; i < sc->n_workloads; i++) {
-		sl_nearest_offer(&nearest, sc->workloads[i].name);
+	for (int i = 0; i < r->sc->n_workloads; i++) {
+		sl_nearest_offer(&nearest, r->sc->workloads[i].name);
 	}
-	return sl_yaml_fail(yaml, node, "published", err, "unknown workload '%.63s'; %s", name,
+	return sl_yaml_fail(r->yaml, node, "published", r->err, "unknown workload '%.63s'; %s", name,
 			    sl_nearest_hint(&nearest, "name one of workloads", hint, sizeof(hint)));
 }
 
-int sl_scenario_read_published(struct sl_scenario *sc, struct sl_yaml *yaml, const yaml_node_t *map,
-			       struct sl_err *err)
+int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map)
 {
-	int rc = sl_yaml_want_map(yaml, map, "published", err);
+	int rc = sl_yaml_want_map(r->yaml, map, "published", r->err);
 
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
-		struct sl_yaml_pair row = sl_yaml_pair(yaml, map, i);
-		int variant = sl_scenario_find_variant(sc, row.key);
+		struct sl_yaml_pair row = sl_yaml_pair(r->yaml, map, i);
+		int variant = sl_scenario_find_variant(r->sc, row.key);
 
 		if (variant < 0) {
-			return fail_variant(sc, yaml, row.key_node, "published", row.key, err);
+			return fail_variant(r, row.key_node, "published", row.key);
 		}
-		rc = sl_yaml_want_map(yaml, row.value, row.key, err);
+		rc = sl_yaml_want_map(r->yaml, row.value, row.key, r->err);
 		for (int j = 0; rc == 0 && j < sl_yaml_pairs(row.value); j++) {
-			struct sl_yaml_pair pair = sl_yaml_pair(yaml, row.value, j);
-			int workload = sl_scenario_find_workload(sc, pair.key);
+			struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, row.value, j);
+			int workload = sl_scenario_find_workload(r->sc, pair.key);
 
 			rc = workload < 0
-				 ? fail_workload(sc, yaml, pair.key_node, pair.key, err)
-				 : read_cell(yaml, pair, &sc->published[variant * sc->n_workloads + workload],
-					     err);
+				 ? fail_workload(r, pair.key_node, pair.key)
+				 : read_cell(r, pair,
+					     &r->sc->published[variant * r->sc->n_workloads + workload]);
 		}
 	}
 	return rc;

@@ -34,18 +34,6 @@ static void resolve_variant(const struct sl_scenario *sc, int variant, struct sl
 	}
 }
 
-static int row_at_field(size_t offset)
-{
-	struct sl_schema table = sl_schema_keys();
-
-	for (int i = 0; i < SL_N_KEYS; i++) {
-		if (table.rows[i].offset == offset) {
-			return i;
-		}
-	}
-	return -1;
-}
-
 /* Disks and layout must fit; the message stands where the disks were named. */
 static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err *err)
 {
@@ -53,7 +41,7 @@ static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err 
 	static const char *const names[] = {"stripe", "mirror", "raidz1"};
 	const struct sl_layer *layer = &sc->resolved[variant];
 	const struct sl_assign *data = layer->by_key[SL_ROW_AT_DATA];
-	int layout = (int)layer->by_key[row_at_field(offsetof(struct sl_box, data_layout))]->value;
+	int layout = (int)layer->by_key[SL_AT_data_layout]->value;
 
 	if (data->disks->n == 0) {
 		return sl_err_set(err, -EINVAL,
@@ -192,13 +180,14 @@ static int put_override(struct sl_scenario *sc, int at, const char *value, const
 			struct sl_err *err)
 {
 	struct sl_yaml yaml;
+	const struct sl_reader r = {.sc = sc, .yaml = &yaml, .err = err};
 	int rc = sl_yaml_load_buffer(&yaml, value, strlen(value), where, false, err);
 
 	if (rc == 0) {
 		const yaml_node_t *root = sl_yaml_root(&yaml);
 		struct sl_yaml_pair pair = {.key_node = root, .value = root, .key = ""};
 
-		rc = sl_scenario_assign(sc, &yaml, &sc->set, at, pair, SL_SHAPE_EITHER, err);
+		rc = sl_scenario_assign(&r, &sc->set, at, pair, SL_SHAPE_EITHER);
 		sl_yaml_free(&yaml);
 	}
 	return rc;

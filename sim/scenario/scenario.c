@@ -8,12 +8,6 @@
 #define FORMAT "sloglab-scenario/1"
 #define TITLE_MAX 200
 
-struct reader {
-	struct sl_scenario *sc;
-	struct sl_yaml *yaml;
-	struct sl_err *err;
-};
-
 /* Does some key of the table lie below `section`? */
 static bool is_section(const char *section)
 {
@@ -29,7 +23,8 @@ static bool is_section(const char *section)
 }
 
 /* Reads a map of the box: `prefix` + "." + key is a key of the table, or again a section. */
-static int read_section(struct reader *r, const char *prefix, const yaml_node_t *map, enum sl_shape shape)
+static int read_section(const struct sl_reader *r, const char *prefix, const yaml_node_t *map,
+			enum sl_shape shape)
 {
 	struct sl_schema table = sl_schema_keys();
 	int rc = sl_yaml_want_map(r->yaml, map, prefix, r->err);
@@ -42,38 +37,38 @@ static int read_section(struct reader *r, const char *prefix, const yaml_node_t 
 		(void)snprintf(key, sizeof(key), "%s.%.63s", prefix, pair.key);
 		at = sl_schema_find(table, key, SL_ANY_KIND);
 		if (at >= 0) {
-			rc = sl_scenario_assign(r->sc, r->yaml, &r->sc->base, at, pair, shape, r->err);
+			rc = sl_scenario_assign(r, &r->sc->base, at, pair, shape);
 		} else if (shape == SL_SHAPE_PLAIN && is_section(key)) {
 			rc = read_section(r, key, pair.value, shape);
 		} else {
-			rc = sl_scenario_unknown(r->yaml, pair.key_node, table, key,
-						 "see sloglab-scenario(5) for the keys", r->err);
+			rc = sl_scenario_unknown(r, pair.key_node, table, key,
+						 "see sloglab-scenario(5) for the keys");
 		}
 	}
 	return rc;
 }
 
-static int read_host(struct reader *r, const yaml_node_t *node)
+static int read_host(const struct sl_reader *r, const yaml_node_t *node)
 {
 	return read_section(r, "host", node, SL_SHAPE_PLAIN);
 }
 
-static int read_nas(struct reader *r, const yaml_node_t *node)
+static int read_nas(const struct sl_reader *r, const yaml_node_t *node)
 {
 	return read_section(r, "nas", node, SL_SHAPE_PLAIN);
 }
 
-static int read_pool(struct reader *r, const yaml_node_t *node)
+static int read_pool(const struct sl_reader *r, const yaml_node_t *node)
 {
 	return read_section(r, "pool", node, SL_SHAPE_PLAIN);
 }
 
-static int read_params(struct reader *r, const yaml_node_t *node)
+static int read_params(const struct sl_reader *r, const yaml_node_t *node)
 {
 	return read_section(r, "params", node, SL_SHAPE_PARAM);
 }
 
-static int read_guests(struct reader *r, const yaml_node_t *node)
+static int read_guests(const struct sl_reader *r, const yaml_node_t *node)
 {
 	int rc = sl_yaml_want_list(r->yaml, node, "guests", r->err);
 
@@ -88,17 +83,7 @@ static int read_guests(struct reader *r, const yaml_node_t *node)
 	return read_section(r, "guests", sl_yaml_item(r->yaml, node, 0), SL_SHAPE_PLAIN);
 }
 
-static int read_workloads(struct reader *r, const yaml_node_t *node)
-{
-	return sl_scenario_read_workloads(r->sc, r->yaml, node, r->err);
-}
-
-static int read_variants(struct reader *r, const yaml_node_t *node)
-{
-	return sl_scenario_read_variants(r->sc, r->yaml, node, r->err);
-}
-
-static int read_title(struct reader *r, const yaml_node_t *node)
+static int read_title(const struct sl_reader *r, const yaml_node_t *node)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, "title", r->err);
 
@@ -113,13 +98,13 @@ static int read_title(struct reader *r, const yaml_node_t *node)
 	return r->sc->title ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
 }
 
-static int read_description(struct reader *r, const yaml_node_t *node)
+static int read_description(const struct sl_reader *r, const yaml_node_t *node)
 {
 	return sl_yaml_scalar(r->yaml, node, "description", r->err) ? 0 : -EINVAL;
 }
 
 /* Storage whose size is known once variants and workloads are. */
-static int allocate_cells(struct reader *r)
+static int allocate_cells(const struct sl_reader *r)
 {
 	struct sl_scenario *sc = r->sc;
 
@@ -140,7 +125,7 @@ static int allocate_cells(struct reader *r)
 
 struct section {
 	const char *key;
-	int (*read)(struct reader *r, const yaml_node_t *node); /* NULL: seen to already */
+	int (*read)(const struct sl_reader *r, const yaml_node_t *node); /* NULL: seen to already */
 	bool required;
 };
 
@@ -154,13 +139,13 @@ static const struct section sections[] = {
     {"pool", read_pool, true},
     {"guests", read_guests, false},
     {"params", read_params, false},
-    {"workloads", read_workloads, true},
-    {"variants", read_variants, false},
+    {"workloads", sl_scenario_read_workloads, true},
+    {"variants", sl_scenario_read_variants, false},
     {"published", NULL, false},
 };
 #define N_SECTIONS ((int)(sizeof(sections) / sizeof(sections[0])))
 
-static int check_section_names(struct reader *r, const yaml_node_t *root)
+static int check_section_names(const struct sl_reader *r, const yaml_node_t *root)
 {
 	for (int i = 0; i < sl_yaml_pairs(root); i++) {
 		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, root, i);
@@ -182,7 +167,7 @@ static int check_section_names(struct reader *r, const yaml_node_t *root)
 	return 0;
 }
 
-static int read_scenario(struct reader *r)
+static int read_scenario(const struct sl_reader *r)
 {
 	const yaml_node_t *root = sl_yaml_root(r->yaml), *published;
 	int rc = sl_yaml_want_format(r->yaml, FORMAT, r->err);
@@ -206,7 +191,7 @@ static int read_scenario(struct reader *r)
 		return rc;
 	}
 	published = sl_yaml_get(r->yaml, root, "published");
-	return published ? sl_scenario_read_published(r->sc, r->yaml, published, r->err) : 0;
+	return published ? sl_scenario_read_published(r, published) : 0;
 }
 
 /* File name without folder and suffix, and the folder. */
@@ -237,7 +222,7 @@ static int from_document(struct sl_yaml *yaml, const char *path, const char *dat
 			 struct sl_scenario **ret, struct sl_err *err)
 {
 	struct sl_scenario *sc = calloc(1, sizeof(*sc));
-	struct reader r = {.sc = sc, .yaml = yaml, .err = err};
+	const struct sl_reader r = {.sc = sc, .yaml = yaml, .err = err};
 	char where[SL_YAML_WHERE_MAX];
 	int rc;
 

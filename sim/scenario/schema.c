@@ -9,14 +9,15 @@
 
 /* clang-format off */
 static const struct sl_schema_row key_rows[SL_N_ROWS] = {
-#define SL_KEY(k, u, field, d, lo, hi, h)                                                                             \
-	{.key = k, .type = SL_ROW_NUMBER, .unit = u, .offset = offsetof(struct sl_box, field), .dflt = d,             \
-	 .min = lo, .max = hi, .help = h},
-#define SL_KEY_INT(k, field, d, lo, hi, h)                                                                            \
-	{.key = k, .type = SL_ROW_INT, .offset = offsetof(struct sl_box, field), .dflt = d, .min = lo, .max = hi,     \
-	 .help = h},
-#define SL_KEY_ENUM(k, field, d, w, h)                                                                                \
-	{.key = k, .type = SL_ROW_ENUM, .offset = offsetof(struct sl_box, field), .dflt = d, .words = w, .help = h},
+#define SL_KEY(k, u, field, d, lo, hi, h) \
+	{.key = (k), .type = SL_ROW_NUMBER, .unit = (u), .offset = offsetof(struct sl_box, field), .dflt = (d), \
+	 .min = (lo), .max = (hi), .help = (h)},
+#define SL_KEY_INT(k, field, d, lo, hi, h) \
+	{.key = (k), .type = SL_ROW_INT, .offset = offsetof(struct sl_box, field), .dflt = (d), \
+	 .min = (lo), .max = (hi), .help = (h)},
+#define SL_KEY_ENUM(k, field, d, w, h) \
+	{.key = (k), .type = SL_ROW_ENUM, .offset = offsetof(struct sl_box, field), .dflt = (d), \
+	 .words = (w), .help = (h)},
 #include "sim/scenario/keys.def"
 #undef SL_KEY
 #undef SL_KEY_INT
@@ -32,15 +33,15 @@ static const struct sl_schema_row key_rows[SL_N_ROWS] = {
 };
 
 static const struct sl_schema_row workload_rows[] = {
-#define SL_WL_NUM(m, k, u, field, d, lo, hi, h)                                                                       \
-	{.key = k, .type = SL_ROW_NUMBER, .unit = u, .offset = offsetof(struct sl_workload, field), .dflt = d,        \
-	 .min = lo, .max = hi, .kinds = m, .help = h},
-#define SL_WL_INT(m, k, field, d, lo, hi, h)                                                                          \
-	{.key = k, .type = SL_ROW_INT, .offset = offsetof(struct sl_workload, field), .dflt = d, .min = lo,           \
-	 .max = hi, .kinds = m, .help = h},
-#define SL_WL_ENUM(m, k, field, d, w, h)                                                                              \
-	{.key = k, .type = SL_ROW_ENUM, .offset = offsetof(struct sl_workload, field), .dflt = d, .words = w,         \
-	 .kinds = m, .help = h},
+#define SL_WL_NUM(m, k, u, field, d, lo, hi, h) \
+	{.key = (k), .type = SL_ROW_NUMBER, .unit = (u), .offset = offsetof(struct sl_workload, field), .dflt = (d), \
+	 .min = (lo), .max = (hi), .kinds = (m), .help = (h)},
+#define SL_WL_INT(m, k, field, d, lo, hi, h) \
+	{.key = (k), .type = SL_ROW_INT, .offset = offsetof(struct sl_workload, field), .dflt = (d), .min = (lo), \
+	 .max = (hi), .kinds = (m), .help = (h)},
+#define SL_WL_ENUM(m, k, field, d, w, h) \
+	{.key = (k), .type = SL_ROW_ENUM, .offset = offsetof(struct sl_workload, field), .dflt = (d), .words = (w), \
+	 .kinds = (m), .help = (h)},
 #include "sim/scenario/workload.def"
 #undef SL_WL_NUM
 #undef SL_WL_INT
@@ -48,10 +49,10 @@ static const struct sl_schema_row workload_rows[] = {
 };
 
 static const struct sl_schema_row figure_rows[SL_N_FIGURES] = {
-#define SL_FIGURE(m, k, u, field, d, lo, hi, h)                                                                       \
-	{.key = k, .type = (u) == SL_UNIT_NONE && (lo) == 0 && (hi) == 1 ? SL_ROW_SWITCH : SL_ROW_NUMBER,             \
-	 .unit = u, .offset = offsetof(struct sl_dev_spec, field), .dflt = d, .min = lo, .max = hi, .kinds = m,       \
-	 .help = h},
+#define SL_FIGURE(m, k, u, field, d, lo, hi, h) \
+	{.key = (k), .type = (u) == SL_UNIT_NONE && (lo) == 0 && (hi) == 1 ? SL_ROW_SWITCH : SL_ROW_NUMBER, \
+	 .unit = (u), .offset = offsetof(struct sl_dev_spec, field), .dflt = (d), .min = (lo), .max = (hi), \
+	 .kinds = (m), .help = (h)},
 #include "sim/device/figures.def"
 #undef SL_FIGURE
 };

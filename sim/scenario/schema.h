@@ -39,31 +39,29 @@ struct sl_schema {
 	int n;
 };
 
-/* Positions in the table of scenario keys: the rows of keys.def, then these. */
-/* clang-format off */
+/* Positions in the table of scenario keys: the rows of keys.def by field, then those without a field. */
 enum {
-	SL_N_KEYS = 0
-#define SL_KEY(key, unit, field, dflt, min, max, help) + 1
-#define SL_KEY_INT(key, field, dflt, min, max, help) + 1
-#define SL_KEY_ENUM(key, field, dflt, words, help) + 1
+#define SL_KEY(key, unit, field, dflt, min, max, help) SL_AT_##field,
+#define SL_KEY_INT(key, field, dflt, min, max, help) SL_AT_##field,
+#define SL_KEY_ENUM(key, field, dflt, words, help) SL_AT_##field,
 #include "sim/scenario/keys.def"
 #undef SL_KEY
 #undef SL_KEY_INT
 #undef SL_KEY_ENUM
-	,
+	SL_N_KEYS,
 	SL_ROW_AT_PROFILE = SL_N_KEYS,
 	SL_ROW_AT_DATA,
 	SL_ROW_AT_LOG,
 	SL_ROW_AT_CACHE,
 	SL_N_ROWS
 };
+
 enum {
-	SL_N_FIGURES = 0
-#define SL_FIGURE(kinds, key, unit, field, dflt, min, max, help) + 1
+#define SL_FIGURE(kinds, key, unit, field, dflt, min, max, help) SL_FIGURE_AT_##field,
 #include "sim/device/figures.def"
 #undef SL_FIGURE
+	SL_N_FIGURES
 };
-/* clang-format on */
 
 struct sl_schema sl_schema_keys(void);
 struct sl_schema sl_schema_workload(void);

@@ -124,7 +124,7 @@ static char byte_at(const char *bytes, size_t size, yaml_mark_t mark)
 		at++;
 		column += at < size && ((unsigned char)bytes[at] & 0xc0) != 0x80;
 	}
-	return at < size ? bytes[at] : '\0';
+	return (char)(at < size ? bytes[at] : '\0');
 }
 
 static int fail_parser(const struct sl_yaml *yaml, const yaml_parser_t *parser, const char *bytes,
@@ -463,6 +463,7 @@ const yaml_node_t *sl_yaml_get(struct sl_yaml *yaml, const yaml_node_t *map, con
 	for (int i = 0; i < sl_yaml_pairs(map); i++) {
 		struct sl_yaml_pair pair = sl_yaml_pair(yaml, map, i);
 
+		assert(pair.key); /* the loader lets no other keys pass */
 		if (strcmp(pair.key, key) == 0) {
 			return pair.value;
 		}

@@ -12,7 +12,7 @@
 
 #include "sim/base/err.h"
 
-#define SL_YAML_BYTES_MAX (1024 * 1024)
+#define SL_YAML_BYTES_MAX ((size_t)1024 * 1024)
 #define SL_YAML_DEPTH_MAX 16
 #define SL_YAML_NODES_MAX 20000
 #define SL_YAML_LABEL_MAX 192

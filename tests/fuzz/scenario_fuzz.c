@@ -6,6 +6,7 @@
 
 #include "sim/scenario/inner.h"
 
+/* libFuzzer chose the name. NOLINTNEXTLINE(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* An accepted scenario must answer every query, and a refusal must have a message. */
@@ -32,6 +33,7 @@ static void query(struct sl_scenario *sc)
 	free(box);
 }
 
+/* NOLINTNEXTLINE(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sl_scenario *sc = NULL;
