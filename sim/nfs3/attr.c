@@ -66,7 +66,7 @@ uint32_t sl_nfs_open(struct sl_nfs3 *srv, struct sl_xdr_bytes handle, struct sl_
 
 uint32_t sl_nfs_open_dir(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle)
 {
-	struct sl_attr attr;
+	struct sl_attr attr = {0};
 	uint32_t status = sl_nfs_open(srv, handle, &attr);
 
 	if (status != SL_NFS_OK) {

@@ -37,7 +37,7 @@ uint8_t *sl_buf_reserve(struct sl_buf *buf, size_t size)
 	if (!grown) {
 		return NULL;
 	}
-	if (used > 0) {
+	if (buf->data) {
 		memcpy(grown, buf->data + buf->head, used);
 	}
 	free(buf->data);

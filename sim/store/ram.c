@@ -364,6 +364,7 @@ static int ram_remove(struct sl_tree *tree, uint64_t dir, const char *name, enum
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the seam has seven parameters */
 static int ram_read(struct sl_tree *tree, uint64_t ino, uint64_t offset, void *buf, uint32_t bytes,
 		    uint32_t *ret_bytes, bool *ret_eof)
 {
@@ -456,7 +457,10 @@ static void ram_free(struct sl_tree *tree)
 		struct inode *inode = ram->inodes[i];
 
 		while (inode && inode->first) {
-			entry_drop(ram, inode, entry_slot(ram, i, inode->first->name));
+			struct dirent_ram *entry = inode->first;
+
+			inode->first = entry->next;
+			free(entry);
 		}
 		if (inode) {
 			inode_free(ram, inode);

@@ -20,9 +20,9 @@ enum sl_stable {
 enum sl_store_op {
 	SL_STORE_READ,
 	SL_STORE_WRITE,
-	SL_STORE_COMMIT, /* all unstable data of `file` */
+	SL_STORE_COMMIT,  /* all unstable data of `file` */
 	SL_STORE_GETATTR, /* LOOKUP, GETATTR, READDIR, FSSTAT ...: answered from memory */
-	SL_STORE_META /* CREATE, REMOVE, SETATTR, MKDIR ...: stable before the reply */
+	SL_STORE_META     /* CREATE, REMOVE, SETATTR, MKDIR ...: stable before the reply */
 };
 
 /* Owned by the caller, embedded; must live until `done` fires. */
@@ -34,7 +34,7 @@ struct sl_store_req {
 	uint32_t bytes;
 	uint64_t file;
 	int64_t offset_bytes;
-	uint64_t tag; /* operation number for the trace */
+	uint64_t tag;              /* operation number for the trace */
 	struct sl_store_req *next; /* private to the store that holds the request: queues */
 };
 
@@ -48,7 +48,8 @@ struct sl_store_ops {
 
 struct sl_store {
 	const struct sl_store_ops *ops;
-	/* Called when all writes submitted before `as_of_ns` are on stable storage (a txg was synced); may be NULL. */
+	/* Called when all writes submitted before `as_of_ns` are on stable storage (a txg was synced); may be
+	 * NULL. */
 	void (*on_synced)(void *arg, int64_t as_of_ns);
 	void *on_synced_arg;
 };
@@ -66,7 +67,8 @@ static inline void sl_store_free(struct sl_store *store)
 	}
 }
 
-/* A store that completes everything at the present instant: the control of every experiment. NULL: no memory. */
+/* A store that completes everything at the present instant: the control of every experiment. NULL: no memory.
+ */
 struct sl_store *sl_store_new_null(struct sl_loop *loop);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * The store seam, untimed half: names and bytes of a file store. Calls return at once with 0 or a negative
- * errno (-ENOENT, -EEXIST, -ENOTDIR, -EISDIR, -ENOTEMPTY, -ESTALE, -ENOSPC, -EFBIG, -ENAMETOOLONG, -EROFS, -EIO).
- * Files are named by 64-bit inode number and generation, which persist across restarts of a durable tree.
+ * errno (-ENOENT, -EEXIST, -ENOTDIR, -EISDIR, -ENOTEMPTY, -ESTALE, -ENOSPC, -EFBIG, -ENAMETOOLONG, -EROFS,
+ * -EIO). Files are named by 64-bit inode number and generation, which persist across restarts of a durable
+ * tree.
  */
 #ifndef SL_STORE_TREE_H
 #define SL_STORE_TREE_H
@@ -29,7 +30,14 @@ struct sl_attr {
 	int64_t atime_ns, mtime_ns, ctime_ns; /* since the epoch */
 };
 
-enum { SL_SET_MODE = 1, SL_SET_UID = 2, SL_SET_GID = 4, SL_SET_SIZE = 8, SL_SET_ATIME = 16, SL_SET_MTIME = 32 };
+enum {
+	SL_SET_MODE = 1,
+	SL_SET_UID = 2,
+	SL_SET_GID = 4,
+	SL_SET_SIZE = 8,
+	SL_SET_ATIME = 16,
+	SL_SET_MTIME = 32
+};
 
 struct sl_setattr {
 	uint32_t mask; /* SL_SET_... */
@@ -58,9 +66,10 @@ struct sl_tree_ops {
 		      const struct sl_setattr *set, uint64_t *ret_ino);
 	int (*remove)(struct sl_tree *tree, uint64_t dir, const char *name, enum sl_ftype type);
 	/* Reads up to `bytes`; *ret_bytes may be less at the end of the file. */
-	int (*read)(struct sl_tree *tree, uint64_t ino, uint64_t offset, void *buf, uint32_t bytes, uint32_t *ret_bytes,
-		    bool *ret_eof);
-	/* SL_UNSTABLE data may live in memory until commit(); anything else is in the file when the call returns. */
+	int (*read)(struct sl_tree *tree, uint64_t ino, uint64_t offset, void *buf, uint32_t bytes,
+		    uint32_t *ret_bytes, bool *ret_eof);
+	/* SL_UNSTABLE data may live in memory until commit(); anything else is in the file when the call
+	 * returns. */
 	int (*write)(struct sl_tree *tree, uint64_t ino, uint64_t offset, const void *buf, uint32_t bytes,
 		     enum sl_stable stable);
 	int (*commit)(struct sl_tree *tree, uint64_t ino);

@@ -9,7 +9,7 @@
 #include "sim/nfs3/numbers.h"
 #include "sim/nfs3/xdr.h"
 
-#define US 1000
+#define US INT64_C(1000)
 
 /* A store with a delay of our choice that remembers what it was asked. */
 struct slow_store {

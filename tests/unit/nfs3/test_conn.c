@@ -3,7 +3,7 @@
 
 #include "rig.h"
 
-#define MIB (1u << 20)
+#define MIB (UINT64_C(1) << 20)
 
 /* Later calls are done earlier: 1000 us, 999 us, ... after they came. */
 static int64_t countdown(const struct slow_store *self, const struct sl_store_req *req)

@@ -172,7 +172,7 @@ Test(nfs3_framing, records_beyond_the_limit_end_the_stream)
 	rig_restart(&rig);
 	/* Many fragments that are small, but too much together. */
 	sl_put_be32(mark, sizeof(filler));
-	for (sent = 0; rc == 0 && sent < 2 * SL_NFS3_MAX_RECORD; sent += sizeof(filler)) {
+	for (sent = 0; rc == 0 && sent < (size_t)2 * SL_NFS3_MAX_RECORD; sent += sizeof(filler)) {
 		rc = sl_nfs3_conn_input(rig.conn, 0, mark, 4);
 		rc = rc == 0 ? sl_nfs3_conn_input(rig.conn, 0, filler, sizeof(filler)) : rc;
 	}

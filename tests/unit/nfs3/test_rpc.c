@@ -153,7 +153,7 @@ Test(nfs3_rpc, cut_off_arguments_are_garbage)
 			for (int i = 0; i < 12; i++) {
 				put_u32(&msg, i == 0 ? 0x61000000 : 0);
 			}
-			msg.buf.tail = msg.buf.head + 44 + 4 * words;
+			msg.buf.tail = msg.buf.head + 44 + (size_t)4 * words;
 			xid = msg.xid;
 			rig_send(&rig, &msg);
 			rig_run(&rig);
