@@ -196,7 +196,7 @@ Test(nfs3_conn, a_flood_of_null_calls_is_bounded_too)
 		total += size;
 		sl_nfs3_conn_consume(rig.conn, size);
 	} while (size > 0);
-	cr_assert_eq(total, 200000u * 28u);
+	cr_assert_eq(total, (size_t)200000 * 28);
 	/* A caller that never looks at busy is stopped in the end. */
 	for (int i = 0; rc == 0 && i < 10; i++) {
 		rc = sl_nfs3_conn_input(rig.conn, 0, sl_buf_head(&calls), sl_buf_size(&calls));
