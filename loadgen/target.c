@@ -145,13 +145,20 @@ static void wait_begin(struct sl_target *target)
 static int url_parse(struct sl_target *target, bool folder, struct sl_err *err)
 {
 	char text[200];
+	char *url = NULL;
 
 	if (strncmp(target->name, "nfs://", 6) != 0) {
 		return sl_err_set(err, -EINVAL, "\"%.100s\": not a URL of the form nfs://SERVER/EXPORT/FILE",
 				  target->name);
 	}
-	target->url = folder ? nfs_parse_url_dir(target->nfs, target->name)
-			     : nfs_parse_url_full(target->nfs, target->name);
+	/* Looking for exports below this one costs calls at every mount, and libnfs 4.0.0 leaks the answer.
+	 */
+	if (asprintf(&url, "%s%cauto-traverse-mounts=0", target->name,
+		     strchr(target->name, '?') ? '&' : '?') < 0) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	target->url = folder ? nfs_parse_url_dir(target->nfs, url) : nfs_parse_url_full(target->nfs, url);
+	free(url);
 	if (!target->url) {
 		return sl_err_set(err, -EINVAL,
 				  "\"%.100s\": %s; use nfs://SERVER/EXPORT/FILE[?nfsport=N&mountport=N]",

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Clients that send garbage, hang up, half-close or never read do no harm to one that works. Ports in use, a folder in
+# use, and too many connections are told in one line or borne.
+. "${0%/*}/lib.sh"
+
+server_start "$SCRATCH/log" --dir="$SCRATCH/store" --connections=8
+url="nfs://127.0.0.1/good?$PORTS"
+"$BIN/system_hostile" "$NFS_PORT" 3 >"$SCRATCH/hostile" 2>&1 &
+hostile=$!
+PIDS="$PIDS $hostile"
+expect_rc 0 timeout 60 "$BIN/sloglab-load" syncwrite --url="$url" --time=3s --depth=8 --json=-
+ops=$(sed -n 's/.*"operations": \([0-9]*\).*/\1/p' "$SCRATCH/out")
+[ "$ops" -gt 100 ] || fail "only $ops writes beside hostile clients"
+rc=0
+wait "$hostile" || rc=$?
+[ "$rc" -eq 0 ] || fail "hostile client: $(cat "$SCRATCH/hostile")"
+kill -0 "$SERVER" || fail "the server died: $(cat "$SCRATCH/log")"
+
+# The port, then the folder, is taken.
+expect_rc 1 timeout 20 "$BIN/system_nfsd" --dir="$SCRATCH/other" --nfs-port="$NFS_PORT"
+one_line "$SCRATCH/err"
+grep -q "$NFS_PORT: already in use; .*another port" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+expect_rc 1 timeout 20 "$BIN/system_nfsd" --dir="$SCRATCH/store"
+one_line "$SCRATCH/err"
+grep -q "already in use by another server" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+expect_rc 1 timeout 20 "$BIN/system_nfsd" --dir=/usr
+one_line "$SCRATCH/err"
+expect_rc 1 timeout 20 "$BIN/system_nfsd" --dir="$SCRATCH/third" --bind=localhorst
+one_line "$SCRATCH/err"
+expect_rc 0 timeout 60 "$BIN/sloglab-load" syncwrite --url="$url" --max-requests=10
+server_stop

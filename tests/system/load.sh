@@ -1,0 +1,78 @@
+#!/bin/sh
+# sloglab-load: results, exit codes, one-line errors, Ctrl-C.
+. "${0%/*}/lib.sh"
+LOAD="$BIN/sloglab-load"
+
+server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=2ms --credit=20ms
+url="nfs://127.0.0.1/?$PORTS"
+
+# A closed loop at 2 ms cannot do more than 500 requests/s, and depth 4 helps.
+expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=200 --json=-
+grep -q '"operations": 200,' "$SCRATCH/out" || fail "not 200 requests: $(cat "$SCRATCH/out")"
+rate=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")
+[ "$rate" -gt 50 ] && [ "$rate" -le 510 ] || fail "rate $rate at depth 1"
+for key in p50 p95 p99 p999 null_call_ns elapsed_ns seed samples; do
+	grep -q "\"$key\":" "$SCRATCH/out" || fail "no $key in the JSON"
+done
+expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=400 --depth=2 --threads=2 --json="$SCRATCH/j"
+deep=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/j")
+[ "$deep" -gt $((rate * 3 / 2)) ] || fail "depth 4 gives $deep, depth 1 $rate"
+grep -q 'NULL call round trip' "$SCRATCH/out" || fail "no summary on stdout"
+
+# UNSTABLE + COMMIT costs two round trips.
+expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=100 --stable=unstable_commit --pattern=random --json=-
+slow=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")
+[ "$slow" -le 255 ] || fail "WRITE and COMMIT at 2 ms each gave $slow/s"
+
+# fileio: the stages, alone and together; sysbench's rules.
+small="--files=4 --file-total=1MiB --block=16KiB"
+# shellcheck disable=SC2086 # words
+expect_rc 1 timeout 60 "$LOAD" fileio run --url="$url" $small --max-requests=10
+one_line "$SCRATCH/err"
+grep -q 'prepare' "$SCRATCH/err" || fail "no remedy: $(cat "$SCRATCH/err")"
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio prepare --url="$url" $small
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio run --url="$url" $small --mode=seqwr --stable=unstable_commit --fsync-every=16 --json=-
+grep -q '"write": 64,' "$SCRATCH/out" || fail "seqwr is one pass of 64 blocks: $(cat "$SCRATCH/out")"
+grep -q '"fsync": 16$' "$SCRATCH/out" || fail "4 rounds of 4 files: $(cat "$SCRATCH/out")"
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio cleanup --url="$url" $small
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio --url="$url" $small --max-requests=50 --threads=4 --report-interval=20ms
+grep -q '^\[ [0-9]*s \] thds: 4 tps: .* lat (ms,95%): ' "$SCRATCH/out" || fail "no ticker: $(cat "$SCRATCH/out")"
+[ "$(find "$SCRATCH/store/data" -type f | wc -l)" -eq 1 ] || fail "fileio left files"
+
+# Ctrl-C: what was measured, exit code 130, nothing left.
+# shellcheck disable=SC2086
+"$LOAD" fileio --url="$url" $small --time=60s --report-interval=100ms >"$SCRATCH/int" 2>&1 &
+pid=$!
+PIDS="$PIDS $pid"
+wait_for 20 grep -q thds "$SCRATCH/int" || fail "no ticker"
+kill -INT "$pid"
+rc=0
+wait "$pid" || rc=$?
+[ "$rc" -eq 130 ] || fail "Ctrl-C gave $rc: $(cat "$SCRATCH/int")"
+grep -q 'interrupted' "$SCRATCH/int" || fail "no summary after Ctrl-C"
+[ "$(find "$SCRATCH/store/data" -type f | wc -l)" -eq 1 ] || fail "Ctrl-C left files"
+
+# Usage errors: 2, nothing ran.
+for bad in "" "oltp" "syncwrite" "syncwrite --url=$url --block=4x" "syncwrite --url=$url --time=nan" \
+	"syncwrite --url=$url --depth=0" "syncwrite --url=$url --pattern=up" "syncwrite --url=$url run" \
+	"syncwrite --url=$url --depth=1024 --threads=2" "fileio --url=$url --files=9 --file-total=8B" \
+	"fileio --url=$url --mode=rw" "syncwrite --url=$url --time=5" "syncwrite --url=$url --unknown"; do
+	# shellcheck disable=SC2086
+	expect_rc 2 timeout 20 "$LOAD" $bad
+	[ ! -s "$SCRATCH/out" ] || fail "usage error printed to stdout: $bad"
+done
+expect_rc 0 "$LOAD" --help
+expect_rc 0 "$LOAD" --version
+grep -q '^sloglab-load [0-9]' "$SCRATCH/out" || fail "version: $(cat "$SCRATCH/out")"
+server_stop
+
+# Failures: 1 and one line.
+for bad in "http://127.0.0.1/x" "nfs://" "127.0.0.1:/x" "$url" "nfs://127.0.0.1/nowhere/x?$PORTS"; do
+	expect_rc 1 timeout 60 "$LOAD" syncwrite --url="$bad" --time=1s
+	one_line "$SCRATCH/err"
+	[ ! -s "$SCRATCH/out" ] || fail "output of a run that failed: $(cat "$SCRATCH/out")"
+done
