@@ -1,4 +1,5 @@
-/* A scenario resolved for one variant: every key has a value. The model stack is assembled from this alone. */
+/* A scenario resolved for one variant: every key has a value. The model stack is assembled from this alone.
+ */
 #ifndef SL_SCENARIO_BOX_H
 #define SL_SCENARIO_BOX_H
 
@@ -11,16 +12,49 @@
 #define SL_BOX_LOG_MAX 8
 
 /* Positions in the word lists of keys.def. */
-enum { SL_HYP_ESXI, SL_HYP_QEMU };
-enum { SL_NIC_VMXNET3, SL_NIC_E1000, SL_NIC_VIRTIO };
-enum { SL_LAYOUT_STRIPE, SL_LAYOUT_MIRROR, SL_LAYOUT_RAIDZ1 };
-enum { SL_FLUSH_IGNORED, SL_FLUSH_HONOURED };
-enum { SL_SYNC_STANDARD, SL_SYNC_ALWAYS, SL_SYNC_DISABLED };
-enum { SL_LOGBIAS_LATENCY, SL_LOGBIAS_THROUGHPUT };
-enum { SL_COMPRESS_OFF, SL_COMPRESS_LZ4 };
-enum { SL_ENCRYPT_NONE, SL_ENCRYPT_GELI };
-enum { SL_DB_MARIADB_55, SL_DB_MARIADB_1011 };
-enum { SL_CACHE_NONE, SL_CACHE_WRITETHROUGH };
+enum {
+	SL_HYP_ESXI,
+	SL_HYP_QEMU
+};
+enum {
+	SL_NIC_VMXNET3,
+	SL_NIC_E1000,
+	SL_NIC_VIRTIO
+};
+enum {
+	SL_LAYOUT_STRIPE,
+	SL_LAYOUT_MIRROR,
+	SL_LAYOUT_RAIDZ1
+};
+enum {
+	SL_FLUSH_IGNORED,
+	SL_FLUSH_HONOURED
+};
+enum {
+	SL_SYNC_STANDARD,
+	SL_SYNC_ALWAYS,
+	SL_SYNC_DISABLED
+};
+enum {
+	SL_LOGBIAS_LATENCY,
+	SL_LOGBIAS_THROUGHPUT
+};
+enum {
+	SL_COMPRESS_OFF,
+	SL_COMPRESS_LZ4
+};
+enum {
+	SL_ENCRYPT_NONE,
+	SL_ENCRYPT_GELI
+};
+enum {
+	SL_DB_MARIADB_55,
+	SL_DB_MARIADB_1011
+};
+enum {
+	SL_CACHE_NONE,
+	SL_CACHE_WRITETHROUGH
+};
 
 struct sl_box {
 #define SL_KEY(key, unit, field, dflt, min, max, help) double field;
@@ -41,10 +75,25 @@ enum sl_workload_kind {
 	SL_WL_SYNCWRITE
 };
 
-enum { SL_DIST_SPECIAL, SL_DIST_UNIFORM };
-enum { SL_MODE_SEQWR, SL_MODE_SEQRD, SL_MODE_RNDRD, SL_MODE_RNDWR, SL_MODE_RNDRW };
-enum { SL_PATTERN_SEQUENTIAL, SL_PATTERN_RANDOM };
-enum { SL_WRITE_FILE_SYNC, SL_WRITE_UNSTABLE_COMMIT };
+enum {
+	SL_DIST_SPECIAL,
+	SL_DIST_UNIFORM
+};
+enum {
+	SL_MODE_SEQWR,
+	SL_MODE_SEQRD,
+	SL_MODE_RNDRD,
+	SL_MODE_RNDWR,
+	SL_MODE_RNDRW
+};
+enum {
+	SL_PATTERN_SEQUENTIAL,
+	SL_PATTERN_RANDOM
+};
+enum {
+	SL_WRITE_FILE_SYNC,
+	SL_WRITE_UNSTABLE_COMMIT
+};
 
 struct sl_workload {
 	char name[64];

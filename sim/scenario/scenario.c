@@ -1,9 +1,11 @@
-#include "sim/scenario/inner.h"
+#include "sim/scenario/scenario.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/scenario/inner.h"
 
 #define FORMAT "sloglab-scenario/1"
 #define TITLE_MAX 200

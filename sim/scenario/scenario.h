@@ -1,4 +1,5 @@
-/* Scenario files: parse (sloglab-scenario(5)), overlay variants, resolve to boxes, with the provenance of each value. */
+/* Scenario files: parse (sloglab-scenario(5)), overlay variants, resolve to boxes, with the provenance of
+ * each value. */
 #ifndef SL_SCENARIO_SCENARIO_H
 #define SL_SCENARIO_SCENARIO_H
 
@@ -64,20 +65,22 @@ int sl_scenario_find_workload(const struct sl_scenario *sc, const char *name);
 /* NULL where nothing was published. */
 const struct sl_published *sl_scenario_published(const struct sl_scenario *sc, int variant, int workload);
 
-/* Overrides `key` in every variant (after all overlays): command line --set, ablation tests. `value` as in YAML;
- * pool.log and pool.data.disks take disk lists. `where` names the origin in messages ("--set"). */
-int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where, struct sl_err *err);
+/* Overrides `key` in every variant (after all overlays): command line --set, ablation tests. `value` as in
+ * YAML; pool.log and pool.data.disks take disk lists. `where` names the origin in messages ("--set"). */
+int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where,
+		    struct sl_err *err);
 
-/* The same for a number in base units, without parsing or allocation: the fit's inner loop. Replaces the value
- * only; kind, source and range stay those of the file. -EINVAL (no such number), -ERANGE. */
+/* The same for a number in base units, without parsing or allocation: the fit's inner loop. Replaces the
+ * value only; kind, source and range stay those of the file. -EINVAL (no such number), -ERANGE. */
 int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value, struct sl_err *err);
 
-/* Fills *ret for `variant`: defaults, host profile, scenario, params, overlays of the chain of `extends`, --set. */
+/* Fills *ret for `variant`: defaults, host profile, scenario, params, overlays of the chain of `extends`,
+ * --set. */
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);
 
-/* Parameters as resolved for `variant`: in the order of keys.def, then host.profile, pool.data.disks, pool.log
- * and pool.cache (unit none, value = number of disks or 0). sl_scenario_param: 0 or -EINVAL (index). The strings
- * of *ret live until the next change of that key by sl_scenario_set*. */
+/* Parameters as resolved for `variant`: in the order of keys.def, then host.profile, pool.data.disks,
+ * pool.log and pool.cache (unit none, value = number of disks or 0). sl_scenario_param: 0 or -EINVAL (index).
+ * The strings of *ret live until the next change of that key by sl_scenario_set*. */
 int sl_scenario_params(const struct sl_scenario *sc);
 int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, struct sl_param *ret);
 

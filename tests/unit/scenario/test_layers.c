@@ -188,8 +188,8 @@ Test(scenario_layers, numbers_keep_their_origin_and_range)
 	cr_assert_eq(param.max, 2e6);
 	cr_assert_str_eq(param.source, "rows");
 	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, -1, &err), -ERANGE);
-	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, NAN, &err), -ERANGE);
-	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, INFINITY, NULL), -ERANGE);
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, (double)NAN, &err), -ERANGE);
+	cr_assert_eq(sl_scenario_set_number(sc, COMMIT, (double)INFINITY, NULL), -ERANGE);
 	cr_assert_eq(sl_scenario_set_number(sc, "nas.vcpus", 1.5, &err), -EINVAL);
 	cr_assert_eq(sl_scenario_set_number(sc, "host.nic", 1, &err), -EINVAL);
 	cr_assert_eq(sl_scenario_set_number(sc, "pool.log", 1, &err), -EINVAL);
