@@ -21,9 +21,10 @@ struct slot {
 	struct sl_timer *timer;
 };
 
-/* Due times apart from the rest: a sift compares hardly anything else, and four children are 32 bytes. */
+/* Due times apart from the rest: a sift compares hardly anything else, and four children are 32 bytes. Those
+ * behind the last entry are SL_NEVER, so that every parent has four children to compare. */
 struct heap {
-	int64_t *due;
+	int64_t *due; /* capacity + ARITY */
 	struct slot *slot;
 	size_t count, capacity;
 };
@@ -69,21 +70,20 @@ __attribute__((noinline)) static size_t heap_least_of(const struct heap *heap, s
 	return least;
 }
 
-/* The least of the children first .. first + 3 that exist: a tournament of due times, free of branches that
- * depend on them. A tie is decided by the arming order, in the slow way. */
+/* The least of the children first .. first + 3: a tournament of due times, free of branches that depend on
+ * them. A tie for the least is decided by the arming order, in the slow way. */
 static inline size_t heap_least_child(const struct heap *heap, size_t count, size_t first)
 {
 	const int64_t *due = &heap->due[first];
-	int64_t left_due, right_due;
+	int64_t left_due = due[1] < due[0] ? due[1] : due[0];
+	int64_t right_due = due[3] < due[2] ? due[3] : due[2];
+	int64_t least_due = right_due < left_due ? right_due : left_due;
+	int equal =
+	    (due[0] == least_due) + (due[1] == least_due) + (due[2] == least_due) + (due[3] == least_due);
 	size_t left, right;
 
-	if (first + ARITY > count) {
-		return heap_least_of(heap, first, count);
-	}
-	left_due = due[1] < due[0] ? due[1] : due[0];
-	right_due = due[3] < due[2] ? due[3] : due[2];
-	if (__builtin_expect((due[0] == due[1]) | (due[2] == due[3]) | (left_due == right_due), 0)) {
-		return heap_least_of(heap, first, first + ARITY);
+	if (__builtin_expect(equal > 1, 0)) {
+		return heap_least_of(heap, first, first + ARITY < count ? first + ARITY : count);
 	}
 	left = first + (due[1] < due[0]);
 	right = first + 2 + (due[3] < due[2]);
@@ -91,10 +91,10 @@ static inline size_t heap_least_child(const struct heap *heap, size_t count, siz
 	       ((right - left) & -(size_t)(right_due < left_due)); /* compilers make a branch of ?: here */
 }
 
-/* Lets an entry rise from the hole, not above `top`. Returns its place. */
-static inline size_t heap_up(struct heap *heap, size_t top, size_t hole, int64_t due_ns, struct slot slot)
+/* Lets an entry rise from the hole. Returns its place. */
+static inline size_t heap_up(struct heap *heap, size_t hole, int64_t due_ns, struct slot slot)
 {
-	while (hole > top) {
+	while (hole > 0) {
 		size_t parent = (hole - 1) / ARITY;
 
 		if (heap_before(heap, parent, due_ns, slot.seq)) {
@@ -107,25 +107,27 @@ static inline size_t heap_up(struct heap *heap, size_t top, size_t hole, int64_t
 	return hole;
 }
 
-/* Bottom-up: the hole sinks to a leaf along the least children and the entry rises from there. A new entry is
- * usually late, so that it rises a step or none, and the way down has no comparison to mispredict. */
-static inline void heap_down(struct heap *heap, size_t top, int64_t due_ns, struct slot slot)
+/* Lets an entry sink from the hole. */
+static inline void heap_down(struct heap *heap, size_t hole, int64_t due_ns, struct slot slot)
 {
-	size_t count = heap->count, hole = top;
+	size_t count = heap->count;
 
 	for (size_t first = ARITY * hole + 1; first < count; first = ARITY * hole + 1) {
 		size_t child = heap_least_child(heap, count, first);
 
+		if (!heap_before(heap, child, due_ns, slot.seq)) {
+			break;
+		}
 		heap_copy(heap, hole, child);
 		hole = child;
 	}
-	(void)heap_up(heap, top, hole, due_ns, slot);
+	heap_set(heap, hole, due_ns, slot);
 }
 
 /* Puts an entry where another was. */
 static void heap_place(struct heap *heap, size_t hole, int64_t due_ns, struct slot slot)
 {
-	if (heap_up(heap, 0, hole, due_ns, slot) == hole) {
+	if (heap_up(heap, hole, due_ns, slot) == hole) {
 		heap_down(heap, hole, due_ns, slot);
 	}
 }
@@ -134,20 +136,25 @@ static void heap_place(struct heap *heap, size_t hole, int64_t due_ns, struct sl
 static void heap_remove(struct heap *heap, size_t hole)
 {
 	size_t last = --heap->count;
+	int64_t due_ns = heap->due[last];
 
+	heap->due[last] = SL_NEVER;
 	if (hole < last) {
-		heap_place(heap, hole, heap->due[last], heap->slot[last]);
+		heap_place(heap, hole, due_ns, heap->slot[last]);
 	}
 }
 
 static bool heap_grow(struct heap *heap)
 {
 	size_t capacity = heap->capacity == 0 ? HEAP_INITIAL : heap->capacity * 2;
-	int64_t *due = realloc(heap->due, capacity * sizeof(*due));
+	int64_t *due = realloc(heap->due, (capacity + ARITY) * sizeof(*due));
 	struct slot *slot;
 
 	if (due == NULL) {
 		return false;
+	}
+	for (size_t i = heap->count; i < capacity + ARITY; i++) {
+		due[i] = SL_NEVER;
 	}
 	heap->due = due;
 	slot = realloc(heap->slot, capacity * sizeof(*slot));
@@ -298,7 +305,7 @@ void sl_loop_arm(struct sl_loop *loop, struct sl_timer *timer, int64_t due_ns)
 			return;
 		}
 		heap->count++;
-		(void)heap_up(heap, 0, heap->count - 1, due_ns, slot);
+		(void)heap_up(heap, heap->count - 1, due_ns, slot);
 	}
 	timer->due_ns = due_ns;
 	timer->armed = true;

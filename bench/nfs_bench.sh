@@ -1,0 +1,110 @@
+#!/bin/sh
+# The datastore at zero model latency beside nfs-ganesha's FSAL_MEM in one run: 4 KiB FILE_SYNC writes through one
+# libnfs client at depth 32 and 1, server CPU per write. usage: nfs_bench.sh BIN [GOAL]
+# Exits 1 when the ratio at depth 32 is above GOAL (0.30). Without root or ganesha only our figures are printed.
+set -eu
+BIN=${1:?usage: nfs_bench.sh BIN [GOAL]}
+GOAL=${2:-0.30}
+
+# Both servers live in a network and a mount namespace of our own, so that ports 111 and 2049 and /run are free.
+if [ "${SL_BENCH_INSIDE:-}" != 1 ] && [ "$(id -u)" -eq 0 ]; then
+	SL_BENCH_INSIDE=1 exec unshare -m -n "$0" "$BIN" "$GOAL"
+fi
+
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/sloglab-bench-XXXXXX")
+PIDS=""
+clean_up() {
+	for pid in $PIDS; do
+		kill "$pid" 2>/dev/null || true
+	done
+	for pid in $PIDS; do
+		wait "$pid" 2>/dev/null || true
+	done
+	umount "$SCRATCH" 2>/dev/null || true
+	rm -rf "$SCRATCH"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+wait_for() {
+	tries=400
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+listening() {
+	ss -Hltn "sport = :$1" | grep -q .
+}
+
+ganesha_missing() {
+	[ "$(id -u)" -eq 0 ] || { echo "not root" && return; }
+	command -v ganesha.nfsd >/dev/null || { echo "nfs-ganesha is not installed" && return; }
+	ls /usr/lib/*/ganesha/libfsalmem.so >/dev/null 2>&1 || { echo "nfs-ganesha-mem is not installed" && return; }
+	command -v rpcbind >/dev/null || { echo "rpcbind is not installed" && return; }
+	command -v ip >/dev/null || echo "iproute2 is not installed"
+}
+
+# ganesha asks getaddrinfo for its address, which wants one beside 127.0.0.1.
+ganesha_start() {
+	ip addr add 10.99.0.1/32 dev lo
+	mount -t tmpfs tmpfs /run
+	mkdir -p /run/ganesha "$SCRATCH/recovery"
+	rpcbind -f >/dev/null 2>&1 &
+	PIDS="$PIDS $!"
+	wait_for listening 111 || return 1
+	cat >"$SCRATCH/ganesha.conf" <<-CONF
+		NFS_CORE_PARAM { Bind_addr = 10.99.0.1; Protocols = 3; NFS_Port = 2049; MNT_Port = 20048;
+			Enable_NLM = false; Enable_RQUOTA = false; }
+		NFSV4 { Graceless = true; RecoveryRoot = "$SCRATCH/recovery"; }
+		MEM { Inode_Size = 0x200000; }
+		EXPORT { Export_Id = 1; Path = /export; Pseudo = /export; Protocols = 3; Transports = TCP;
+			Access_Type = RW; Squash = None; SecType = sys, none; FSAL { Name = MEM; } }
+	CONF
+	ganesha.nfsd -F -f "$SCRATCH/ganesha.conf" -L "$SCRATCH/ganesha.log" -p "$SCRATCH/ganesha.pid" >/dev/null 2>&1 &
+	GANESHA=$!
+	PIDS="$PIDS $GANESHA"
+	wait_for listening 2049 && wait_for listening 20048
+}
+
+own_start() {
+	"$BIN/system_nfsd" --dir="$SCRATCH/store" >"$SCRATCH/log" 2>&1 &
+	OWN=$!
+	PIDS="$PIDS $OWN"
+	wait_for grep -q ready "$SCRATCH/log" || { cat "$SCRATCH/log" >&2 && exit 1; }
+	read -r _ port mport <"$SCRATCH/log"
+	OWN_URL="nfs://127.0.0.1/bench?nfsport=$port&mountport=$mport"
+}
+
+if [ "${SL_BENCH_INSIDE:-}" = 1 ]; then
+	ip link set lo up
+	# Files in memory, as ganesha's are: the disk is not what is measured.
+	mount -t tmpfs tmpfs "$SCRATCH"
+fi
+own_start
+missing=$(ganesha_missing)
+if [ -z "$missing" ] && ! ganesha_start; then
+	missing="it did not start: $(tail -1 "$SCRATCH/ganesha.log" 2>/dev/null)"
+fi
+for depth in 32 1; do
+	"$BIN/nfs_bench" sloglab "$OWN_URL" "$OWN" "$depth"
+	if [ -z "$missing" ]; then
+		"$BIN/nfs_bench" ganesha "nfs://10.99.0.1/export/bench" "$GANESHA" "$depth"
+	fi
+done >"$SCRATCH/figures"
+
+awk -v goal="$GOAL" '
+	BEGIN { printf "%-8s %5s %10s %16s %16s %9s\n", "server", "depth", "writes/s", "server us/write", "client us/write", "p50 us" }
+	{ printf "%-8s %5d %10d %16.2f %16.2f %9.1f\n", $1, $2, $3, $4, $5, $6; cpu[$1, $2] = $4 }
+	END {
+		for (depth = 32; depth >= 1; depth -= 31)
+			if (("ganesha", depth) in cpu)
+				printf "CPU per write at depth %d: %.3fx of ganesha\n", depth, cpu["sloglab", depth] / cpu["ganesha", depth]
+		if (("ganesha", 32) in cpu && cpu["sloglab", 32] / cpu["ganesha", 32] > goal) {
+			printf "above the goal of %sx\n", goal
+			exit 1
+		}
+	}' "$SCRATCH/figures"
+[ -z "$missing" ] || echo "no comparison with nfs-ganesha: $missing"
