@@ -52,13 +52,15 @@ static void say(struct finding *f, enum state state, const char *detail, const c
 static void look_kernel(struct finding *f)
 {
 	struct utsname name;
-	int major = 0, minor = 0;
+	char *rest;
 	char detail[200];
+	long major, minor;
 
 	uname(&name);
 	snprintf(detail, sizeof(detail), "%.60s %.60s", name.sysname, name.release);
-	if (sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
-	    (major > 5 || (major == 5 && minor >= 11))) {
+	major = strtol(name.release, &rest, 10);
+	minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
+	if (major > 5 || (major == 5 && minor >= 11)) {
 		say(f, STATE_OK, detail, "");
 	} else {
 		say(f, STATE_MISSING, detail,

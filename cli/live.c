@@ -22,6 +22,7 @@ struct job {
 /* One cell under way. */
 struct pair {
 	int variant, workload;
+	uint64_t seed;           /* of the present sample */
 	struct sl_box box, lab;  /* as the scenario says; with what is real here */
 	struct sl_workload load; /* with the time of this run as its only limit */
 	struct sl_timing timing;
@@ -72,16 +73,16 @@ static void pair_substitute(struct pair *pair, struct sl_result *result)
 }
 
 /* One server, one client, one measurement. */
-static int pair_serve(struct job *job, struct pair *pair, uint64_t seed, const char *dir,
+static int pair_serve(const struct sl_live_options *options, const struct pair *pair, const char *dir,
 		      struct sl_timing *timing, struct sl_measure *ret, struct sl_err *err)
 {
 	struct sl_live_server server;
-	struct sl_live_load load = {.bin = job->options->paths->bin,
+	struct sl_live_load load = {.bin = options->paths->bin,
 				    .server = &server,
 				    .workload = &pair->load,
-				    .time_s = job->options->time_s,
-				    .seed = seed};
-	int rc = sl_live_server_start(&pair->box, seed, dir, &server, err);
+				    .time_s = options->time_s,
+				    .seed = pair->seed};
+	int rc = sl_live_server_start(&pair->box, pair->seed, dir, &server, err);
 
 	if (rc < 0) {
 		return rc;
@@ -94,8 +95,7 @@ static int pair_serve(struct job *job, struct pair *pair, uint64_t seed, const c
 	return rc;
 }
 
-static int pair_measure(struct job *job, struct pair *pair, uint64_t seed, struct sl_measure *ret,
-			struct sl_err *err)
+static int pair_measure(struct job *job, struct pair *pair, struct sl_measure *ret, struct sl_err *err)
 {
 	struct sl_timing timing = {.variant = pair->variant, .workload = pair->workload};
 	struct sl_tempdir temp;
@@ -104,7 +104,7 @@ static int pair_measure(struct job *job, struct pair *pair, uint64_t seed, struc
 	if (rc < 0) {
 		return rc;
 	}
-	rc = pair_serve(job, pair, seed, temp.path, &timing, ret, err);
+	rc = pair_serve(job->options, pair, temp.path, &timing, ret, err);
 	sl_tempdir_remove(&temp);
 	if (rc == 0) {
 		timing.trustworthy =
@@ -138,7 +138,8 @@ static int pair_run(struct job *job, struct pair *pair, struct sl_err *err)
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < run->repeat; i++) {
-		rc = pair_measure(job, pair, run->seed + (uint64_t)i, &measure, err);
+		pair->seed = run->seed + (uint64_t)i;
+		rc = pair_measure(job, pair, &measure, err);
 		if (rc == 0) {
 			pair->real.measure = i == 0 ? measure : pair->real.measure;
 			pair->real.samples[pair->real.n_samples++] = measure.rate;

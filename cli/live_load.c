@@ -216,18 +216,16 @@ static void load_end(struct load *load, bool force, int *ret_status)
 	}
 }
 
-/* The last line it wrote to stderr. */
+/* Its complaint: the last line with its name in front; else how it ended. */
 static int load_failed(struct load *load, int status, struct sl_err *err)
 {
-	char *line;
+	const char *line = NULL;
 
-	while (load->complaint_size > 0 && load->complaint[load->complaint_size - 1] == '\n') {
-		load->complaint[--load->complaint_size] = '\0';
+	for (char *at = load->complaint; (at = strstr(at, "sloglab-load: ")) != NULL; at++) {
+		line = at == load->complaint || at[-1] == '\n' ? at : line;
 	}
-	line = strrchr(load->complaint, '\n');
-	line = line ? line + 1 : load->complaint;
-	if (line[0] != '\0') {
-		return sl_err_set(err, -EIO, "%.300s", line);
+	if (line) {
+		return sl_err_set(err, -EIO, "%.*s", (int)strcspn(line, "\n"), line);
 	}
 	if (WIFSIGNALED(status)) {
 		return sl_err_set(err, -EIO, "sloglab-load: killed by signal %d", WTERMSIG(status));

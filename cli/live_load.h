@@ -19,7 +19,7 @@ struct sl_live_load {
  * sockets and both processes cost without a disk. Errors: -EINTR (Ctrl-C), -EPIPE (the server died), -ETIME
  * (it hangs), -ENOENT (no program), -EIO (it failed: its own message). Nothing is left running.
  */
-int sl_live_load_run(const struct sl_live_load *load, struct sl_measure *ret, int64_t *ret_null_ns,
+int sl_live_load_run(const struct sl_live_load *what, struct sl_measure *ret, int64_t *ret_null_ns,
 		     struct sl_err *err);
 
 #endif

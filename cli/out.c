@@ -16,9 +16,9 @@ static void out_folder(const char *path, char dir[PATH_MAX])
 	size_t length = slash ? (size_t)(slash - path) : 0;
 
 	if (!slash) {
-		strcpy(dir, ".");
+		snprintf(dir, PATH_MAX, ".");
 	} else if (length == 0) {
-		strcpy(dir, "/");
+		snprintf(dir, PATH_MAX, "/");
 	} else {
 		snprintf(dir, PATH_MAX, "%.*s", (int)length, path);
 	}

@@ -72,10 +72,10 @@ void sl_report_time(int64_t ns, char *buf, size_t size);
 /* The table and what belongs below it. */
 int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err);
 
-/* These take a struct sl_report * as arg: for sl_out_write. */
-int sl_report_json(void *report, FILE *out, struct sl_err *err);
-int sl_report_csv(void *report, FILE *out, struct sl_err *err);
-int sl_report_html(void *report, FILE *out, struct sl_err *err);
+/* arg is a struct sl_report *: for sl_out_write. */
+int sl_report_json(void *arg, FILE *out, struct sl_err *err);
+int sl_report_csv(void *arg, FILE *out, struct sl_err *err);
+int sl_report_html(void *arg, FILE *out, struct sl_err *err);
 
 /* One chart of a workload as an inline SVG element. */
 void sl_report_svg(const struct sl_report *report, int workload, FILE *out);
@@ -96,6 +96,6 @@ struct sl_fit_report {
 };
 
 /* arg is a struct sl_fit_report *. */
-int sl_report_fit_json(void *fit_report, FILE *out, struct sl_err *err);
+int sl_report_fit_json(void *arg, FILE *out, struct sl_err *err);
 
 #endif

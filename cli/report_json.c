@@ -18,7 +18,10 @@ static json_t *text_json(const char *text)
 		return string;
 	}
 	for (n = 0; text[n] && n < sizeof(clean) - 1; n++) {
-		clean[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
+		clean[n] = text[n];
+		if ((unsigned char)text[n] >= 0x80) {
+			clean[n] = '?';
+		}
 	}
 	clean[n] = '\0';
 	return json_string(clean);

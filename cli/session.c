@@ -81,11 +81,28 @@ static int names_mark(const struct sl_scenario *sc, const struct catalogue *c, c
 	return 0;
 }
 
+static int names_wanted(const struct sl_scenario *sc, const struct catalogue *c, const struct sl_words *names,
+			bool *wanted, struct sl_err *err)
+{
+	for (int i = 0; i < names->n; i++) {
+		int rc;
+
+		if (names->word[i][0] == '\0') {
+			return sl_err_set(err, -EINVAL, "--%s: empty name", c->option);
+		}
+		rc = names_mark(sc, c, names->word[i], wanted, err);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return 0;
+}
+
 static int names_choose(const struct sl_scenario *sc, const struct catalogue *c, const struct sl_words *names,
 			struct sl_chosen *ret, struct sl_err *err)
 {
 	bool *wanted;
-	int rc = 0;
+	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	if (names->n == 0) {
@@ -94,25 +111,16 @@ static int names_choose(const struct sl_scenario *sc, const struct catalogue *c,
 	wanted = calloc((size_t)c->n + 1, sizeof(*wanted));
 	ret->index = calloc((size_t)c->n + 1, sizeof(*ret->index));
 	if (!wanted || !ret->index) {
-		rc = sl_err_set(err, -ENOMEM, "out of memory");
+		free(wanted);
+		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
-	for (int i = 0; rc == 0 && i < names->n; i++) {
-		if (names->word[i][0] == '\0') {
-			rc = sl_err_set(err, -EINVAL, "--%s: empty name", c->option);
-			break;
-		}
-		rc = names_mark(sc, c, names->word[i], wanted, err);
-	}
+	rc = names_wanted(sc, c, names, wanted, err);
 	for (int i = 0; rc == 0 && i < c->n; i++) {
 		if (wanted[i]) {
 			ret->index[ret->n++] = i;
 		}
 	}
 	free(wanted);
-	if (rc < 0) {
-		free(ret->index);
-		memset(ret, 0, sizeof(*ret));
-	}
 	return rc;
 }
 

@@ -11,7 +11,8 @@ struct sl_session {
 	struct sl_scenario *sc; /* owned */
 };
 
-/* Indices into the scenario, in its order and without repetition. */
+/* Indices into the scenario, in its order and without repetition. Release index with free(), after errors
+ * too. */
 struct sl_chosen {
 	int n;
 	int *index; /* owned; NULL when nothing was asked for: all */
@@ -22,8 +23,7 @@ struct sl_chosen {
 int sl_session_open(struct sl_session *s, const char *name, const struct sl_words *sets, struct sl_err *err);
 void sl_session_close(struct sl_session *s);
 
-/* Comma-separated names of variants / workloads; unknown ones are -EINVAL with a suggestion.
- * free(ret->index). */
+/* Comma-separated names of variants / workloads; unknown ones are -EINVAL with a suggestion. */
 int sl_session_variants(const struct sl_session *s, const char *option, const struct sl_words *names,
 			struct sl_chosen *ret, struct sl_err *err);
 int sl_session_workloads(const struct sl_session *s, const char *option, const struct sl_words *names,

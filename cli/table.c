@@ -45,6 +45,7 @@ static void text_print(FILE *out, const char *text, int width, bool left, bool l
 
 static void table_widths(const struct sl_table *table, int width[SL_TABLE_COLUMNS])
 {
+	memset(width, 0, SL_TABLE_COLUMNS * sizeof(*width));
 	for (int c = 0; c < table->columns; c++) {
 		width[c] = text_width(table->headings[c]);
 		for (int r = 0; r < table->n_rows; r++) {
