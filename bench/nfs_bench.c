@@ -34,7 +34,7 @@ static int load(const char *url, uint32_t depth, int64_t time_ns, struct sl_load
 					     .limits = {.time_ns = time_ns}};
 
 	if (sl_load_result_init(result) < 0 || sl_syncwrite_run(&config, result, &err) < 0) {
-		fprintf(stderr, "nfs_bench: %s\n", err.msg);
+		(void)fprintf(stderr, "nfs_bench: %s\n", err.msg);
 		return -1;
 	}
 	return 0;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	clockid_t clock;
 
 	if (argc != 5 || clock_getcpuclockid((pid_t)strtol(argv[3], NULL, 10), &clock) != 0) {
-		fprintf(stderr, "usage: %s LABEL URL SERVER-PID DEPTH\n", argv[0]);
+		(void)fprintf(stderr, "usage: %s LABEL URL SERVER-PID DEPTH\n", argv[0]);
 		return 2;
 	}
 	if (load(argv[2], (uint32_t)strtoul(argv[4], NULL, 10), WARM_NS, &warm) < 0) {

@@ -212,7 +212,7 @@ static int run_loop(struct run *run, struct sl_err *err)
 
 static void file_name(uint32_t file, char name[NAME_BYTES])
 {
-	snprintf(name, NAME_BYTES, "/test_file.%u", file);
+	(void)snprintf(name, NAME_BYTES, "/test_file.%u", file);
 }
 
 static int files_prepare(struct run *run, struct sl_err *err)

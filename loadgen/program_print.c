@@ -16,23 +16,23 @@ void program_summary(FILE *out, const struct program_options *options, const str
 	double seconds = (double)result->elapsed_ns / 1e9;
 	double bytes = (double)(result->bytes[SL_LOAD_READ] + result->bytes[SL_LOAD_WRITE]);
 
-	fprintf(out, "Operations performed:  %" PRIu64 " Read, %" PRIu64 " Write, %" PRIu64 " %s\n",
-		result->ops[SL_LOAD_READ], result->ops[SL_LOAD_WRITE], result->ops[SL_LOAD_FSYNC],
-		options->load == PROGRAM_FILEIO ? "Fsync" : "Other");
-	fprintf(out, "Throughput:            %.2f requests/s, %.3f MiB/s\n", sl_load_result_rate(result),
-		seconds > 0 ? bytes / seconds / 1048576 : 0);
-	fprintf(out, "Time measured:         %.4f s%s\n", seconds,
-		result->interrupted ? " (interrupted)" : "");
-	fprintf(
+	(void)fprintf(out, "Operations performed:  %" PRIu64 " Read, %" PRIu64 " Write, %" PRIu64 " %s\n",
+		      result->ops[SL_LOAD_READ], result->ops[SL_LOAD_WRITE], result->ops[SL_LOAD_FSYNC],
+		      options->load == PROGRAM_FILEIO ? "Fsync" : "Other");
+	(void)fprintf(out, "Throughput:            %.2f requests/s, %.3f MiB/s\n",
+		      sl_load_result_rate(result), seconds > 0 ? bytes / seconds / 1048576 : 0);
+	(void)fprintf(out, "Time measured:         %.4f s%s\n", seconds,
+		      result->interrupted ? " (interrupted)" : "");
+	(void)fprintf(
 	    out,
 	    "Latency (ms):          min %.3f  avg %.3f  p50 %.3f  p95 %.3f  p99 %.3f  p99.9 %.3f  max %.3f\n",
 	    ms(latency->min), sl_hist_mean(latency) / 1e6, ms(sl_hist_quantile(latency, 0.5)),
 	    ms(sl_hist_quantile(latency, 0.95)), ms(sl_hist_quantile(latency, 0.99)),
 	    ms(sl_hist_quantile(latency, 0.999)), ms(latency->max));
-	fprintf(out, "NULL call round trip:  %" PRId64 " ns\n", result->null_ns);
+	(void)fprintf(out, "NULL call round trip:  %" PRId64 " ns\n", result->null_ns);
 	if (result->elapsed_ns > 0) {
-		fprintf(out, "Own CPU:               %.1f %%\n",
-			100 * (double)result->cpu_ns / (double)result->elapsed_ns);
+		(void)fprintf(out, "Own CPU:               %.1f %%\n",
+			      100 * (double)result->cpu_ns / (double)result->elapsed_ns);
 	}
 }
 

@@ -26,11 +26,11 @@ static void signals_install(void)
 {
 	struct sigaction action = {.sa_handler = stop_handler};
 
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	(void)sigemptyset(&action.sa_mask);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
 	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
+	(void)sigaction(SIGPIPE, &action, NULL);
 }
 
 struct ticker {
@@ -44,10 +44,10 @@ static void ticker_print(void *arg, const struct sl_load_sample *sample)
 	const struct ticker *ticker = arg;
 	double seconds = (double)sample->interval_ns / 1e9;
 
-	fprintf(ticker->out, "[ %.0fs ] thds: %u tps: %.2f lat (ms,95%%): %.2f\n",
-		(double)sample->end_ns / 1e9, ticker->threads,
-		seconds > 0 ? (double)sample->requests / seconds : 0, (double)sample->p95_ns / 1e6);
-	fflush(ticker->out);
+	(void)fprintf(ticker->out, "[ %.0fs ] thds: %u tps: %.2f lat (ms,95%%): %.2f\n",
+		      (double)sample->end_ns / 1e9, ticker->threads,
+		      seconds > 0 ? (double)sample->requests / seconds : 0, (double)sample->p95_ns / 1e6);
+	(void)fflush(ticker->out);
 }
 
 static int load_run(const struct program_options *options, struct ticker *ticker,
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	ticker = (struct ticker){.out = out, .threads = options.threads};
 	signals_install();
 	if (sl_load_result_init(&result) < 0) {
-		fprintf(stderr, "sloglab-load: out of memory\n");
+		(void)fprintf(stderr, "sloglab-load: out of memory\n");
 		return 1;
 	}
 	rc = load_run(&options, &ticker, &result, &err);
@@ -121,8 +121,11 @@ int main(int argc, char **argv)
 	if (rc == 0 && ran && options.json) {
 		rc = program_json(&options, &result, &err);
 	}
+	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		rc = sl_err_set(&err, -EIO, "cannot write to stdout");
+	}
 	if (rc < 0) {
-		fprintf(stderr, "sloglab-load: %s\n", err.msg);
+		(void)fprintf(stderr, "sloglab-load: %s\n", err.msg);
 	}
 	rc = rc < 0 ? 1 : result.interrupted ? EXIT_INTERRUPTED : 0;
 	sl_load_result_fini(&result);

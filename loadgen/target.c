@@ -42,7 +42,7 @@ static const char *nfs_text(const struct sl_target *target, char *buf, size_t si
 	size_t n = 0;
 
 	for (; text && *text && n + 1 < size; text++) {
-		buf[n++] = *text == '\n' || *text == '\r' ? ' ' : *text;
+		buf[n++] = (char)(*text == '\n' || *text == '\r' ? ' ' : *text);
 	}
 	while (n > 0 && buf[n - 1] == ' ') {
 		n--;
@@ -148,21 +148,24 @@ static int url_parse(struct sl_target *target, bool folder, struct sl_err *err)
 	char *url = NULL;
 
 	if (strncmp(target->name, "nfs://", 6) != 0) {
-		return sl_err_set(err, -EINVAL, "\"%.100s\": not a URL of the form nfs://SERVER/EXPORT/FILE",
-				  target->name);
+		(void)sl_err_set(err, -EINVAL, "\"%.100s\": not a URL of the form nfs://SERVER/EXPORT/FILE",
+				 target->name);
+		return -EINVAL;
 	}
 	/* Looking for exports below this one costs calls at every mount, and libnfs 4.0.0 leaks the answer.
 	 */
 	if (asprintf(&url, "%s%cauto-traverse-mounts=0", target->name,
 		     strchr(target->name, '?') ? '&' : '?') < 0) {
-		return sl_err_set(err, -ENOMEM, "out of memory");
+		(void)sl_err_set(err, -ENOMEM, "out of memory");
+		return -ENOMEM;
 	}
 	target->url = folder ? nfs_parse_url_dir(target->nfs, url) : nfs_parse_url_full(target->nfs, url);
 	free(url);
 	if (!target->url) {
-		return sl_err_set(err, -EINVAL,
-				  "\"%.100s\": %s; use nfs://SERVER/EXPORT/FILE[?nfsport=N&mountport=N]",
-				  target->name, nfs_text(target, text, sizeof(text)));
+		(void)sl_err_set(err, -EINVAL,
+				 "\"%.100s\": %s; use nfs://SERVER/EXPORT/FILE[?nfsport=N&mountport=N]",
+				 target->name, nfs_text(target, text, sizeof(text)));
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -265,7 +268,7 @@ int sl_target_open_file(struct sl_target *target, const char *path, int flags, s
 	char what[160];
 	int rc;
 
-	snprintf(what, sizeof(what), "cannot open %.120s", path);
+	(void)snprintf(what, sizeof(what), "cannot open %.120s", path);
 	wait_begin(target);
 	rc = step(target, what, nfs_open2_async(target->nfs, path, flags, 0644, wait_cb, target), err);
 	if (rc == 0) {
@@ -298,7 +301,7 @@ int sl_target_remove(struct sl_target *target, const char *path, struct sl_err *
 {
 	char what[160];
 
-	snprintf(what, sizeof(what), "cannot remove %.120s", path);
+	(void)snprintf(what, sizeof(what), "cannot remove %.120s", path);
 	wait_begin(target);
 	return step(target, what, nfs_unlink_async(target->nfs, path, wait_cb, target), err);
 }

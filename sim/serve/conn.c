@@ -31,8 +31,16 @@ static void conn_close(struct sl_conn *conn)
 {
 	struct sl_conns *conns = conn->conns;
 
-	*(conn->prev ? &conn->prev->next : &conns->first) = conn->next;
-	*(conn->next ? &conn->next->prev : &conns->last) = conn->prev;
+	if (conn->prev) {
+		conn->prev->next = conn->next;
+	} else {
+		conns->first = conn->next;
+	}
+	if (conn->next) {
+		conn->next->prev = conn->prev;
+	} else {
+		conns->last = conn->prev;
+	}
 	conns->count--;
 	sl_loop_io_del(conns->loop, &conn->io);
 	close(conn->io.fd);
@@ -227,7 +235,8 @@ int sl_conn_open(struct sl_conns *conns, int fd)
 
 void sl_conns_close(struct sl_conns *conns)
 {
-	while (conns->first) {
-		conn_close(conns->first);
+	for (struct sl_conn *conn = conns->first, *next; conn; conn = next) {
+		next = conn->next;
+		conn_close(conn);
 	}
 }

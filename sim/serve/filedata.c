@@ -209,7 +209,7 @@ static int write_unstable(struct sl_filedata *data, struct sl_inode *inode, uint
 
 void sl_filedata_name(uint64_t ino, char ret[SL_FILEDATA_NAME_BYTES])
 {
-	snprintf(ret, SL_FILEDATA_NAME_BYTES, "%016" PRIx64, ino);
+	(void)snprintf(ret, SL_FILEDATA_NAME_BYTES, "%016" PRIx64, ino);
 }
 
 int sl_filedata_load(const struct sl_filedata *data, struct sl_inode *inode)

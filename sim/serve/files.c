@@ -260,6 +260,7 @@ static int files_remove(struct sl_tree *tree, uint64_t dir_ino, const char *name
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the seam has seven parameters */
 static int files_read(struct sl_tree *tree, uint64_t ino, uint64_t offset, void *buf, uint32_t bytes,
 		      uint32_t *ret_bytes, bool *ret_eof)
 {
