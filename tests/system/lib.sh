@@ -49,6 +49,7 @@ wait_for() {
 server_start() {
 	log=$1
 	shift
+	: >"$log" # or the "ready" of the server before would be believed
 	"$BIN/system_nfsd" "$@" >"$log" 2>&1 &
 	SERVER=$!
 	PIDS="$PIDS $SERVER"
