@@ -271,7 +271,7 @@ static const struct check checks[] = {
     {"load", "live: the load generator", look_load},
     {"libnfs", "live: the NFS client", look_libnfs},
     {"port 111", "QEMU's NFS driver asks a portmapper; run does not need it", look_portmap},
-    {"root", "engine vm (to come)", look_root},
+    {"root", "live: real-time priority, so that replies leave on time on a busy machine", look_root},
     {"/dev/kvm", "engine vm (to come): real speed", look_kvm},
     {"/dev/fuse", "database on the live datastore (to come)", look_fuse},
 };

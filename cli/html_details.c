@@ -79,7 +79,7 @@ static void details_resources(const struct sl_report *report, FILE *out)
 	}
 	fputs("<h2>How busy everything was</h2>\n<p class=\"mute\">Share of the measured time. What is near "
 	      "100 % is the "
-	      "limit; a faster disk will not help there.</p>\n<div class=\"scroll\"><table>\n<thead><tr>"
+	      "limit: a faster part elsewhere will not help.</p>\n<div class=\"scroll\"><table>\n<thead><tr>"
 	      "<th class=\"l\">workload</th><th class=\"l\">variant</th><th class=\"l\">engine</th>",
 	      out);
 	for (int r = 0; r < n; r++) {

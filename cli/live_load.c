@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,9 @@ static void child_exec(struct load *load, const int out[2], const int errors[2],
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sl_signals_reset();
+	/* As the server does: what waits for a CPU here would be counted as latency there. */
+	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK,
+				 &(struct sched_param){.sched_priority = 1});
 	dup2(out[1], STDOUT_FILENO);
 	dup2(errors[1], STDERR_FILENO);
 	if (getppid() == parent) {

@@ -99,29 +99,25 @@ static void gain_text(const char *text, FILE *out)
 	sl_html_text(text, out);
 }
 
-static void page_gains(const struct sl_report *report, enum sl_engine engine, const char *class, FILE *out)
+static void page_gain(const struct sl_report *report, int workload, enum sl_engine engine, const char *class,
+		      FILE *out)
 {
-	const struct sl_scenario *sc = report->result->scenario;
+	const char *name = sl_scenario_workload(report->result->scenario, workload)->name;
+	char gain[512] = "", ratio[24];
 
-	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
-		char gain[512] = "", ratio[24];
-
-		if (sl_report_has_workload(report, w)) {
-			sl_result_gain(report->result, w, engine, gain, sizeof(gain));
-		}
-		if (gain[0] == '\0') {
-			continue;
-		}
-		fprintf(out, "<div class=\"card gain %s\"><h3>", class);
-		sl_html_text(sl_scenario_workload(sc, w)->name, out);
-		fprintf(out, " <span class=\"mute small\">%s</span></h3>", class);
-		if (gain_ratio(gain, ratio, sizeof(ratio))) {
-			fprintf(out, "<b>%s\xc3\x97</b>", ratio);
-		}
-		fputs("<p>", out);
-		gain_text(gain_tail(gain, sl_scenario_workload(sc, w)->name), out);
-		fputs("</p></div>\n", out);
+	sl_result_gain(report->result, workload, engine, gain, sizeof(gain));
+	if (gain[0] == '\0') {
+		return;
 	}
+	fprintf(out, "<div class=\"card gain %s\"><h3>", class);
+	sl_html_text(name, out);
+	fprintf(out, " <span class=\"mute small\">%s</span></h3>", class);
+	if (gain_ratio(gain, ratio, sizeof(ratio))) {
+		fprintf(out, "<b>%s\xc3\x97</b>", ratio);
+	}
+	fputs("<p>", out);
+	gain_text(gain_tail(gain, name), out);
+	fputs("</p></div>\n", out);
 }
 
 static void page_head(const struct sl_report *report, FILE *out)
@@ -144,8 +140,12 @@ static void page_head(const struct sl_report *report, FILE *out)
 	fprintf(out, "</code>, seed %llu</p>\n<h1>", (unsigned long long)report->result->seed);
 	sl_html_text(sl_scenario_title(sc), out);
 	fputs("</h1>\n<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
-	page_gains(report, sl_report_predictor(report), "predicted", out);
-	page_gains(report, SL_ENGINE_LIVE, "measured", out);
+	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
+		if (sl_report_has_workload(report, w)) {
+			page_gain(report, w, sl_report_predictor(report), "predicted", out);
+			page_gain(report, w, SL_ENGINE_LIVE, "measured", out);
+		}
+	}
 	fputs("</div>\n", out);
 	if (live) {
 		fputs("<p class=\"mute\">Measured: a real NFS client against a server whose pool is "
