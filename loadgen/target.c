@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +178,14 @@ static const char *target_export(const struct sl_target *target)
 	return target->url->path[0] ? target->url->path : "/";
 }
 
+/* libnfs leaves Nagle's algorithm on: a second call in flight could wait for the answer to the first. */
+static void no_delay(const struct sl_target *target)
+{
+	int on = 1;
+
+	(void)setsockopt(nfs_get_fd(target->nfs), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
 int sl_target_open(const char *url, bool folder, int64_t timeout_ns, struct sl_target **ret,
 		   struct sl_err *err)
 {
@@ -204,6 +214,7 @@ int sl_target_open(const char *url, bool folder, int64_t timeout_ns, struct sl_t
 		sl_target_close(target);
 		return rc;
 	}
+	no_delay(target);
 	*ret = target;
 	return 0;
 }

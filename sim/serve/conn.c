@@ -1,6 +1,8 @@
 #include "sim/serve/conn.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -15,9 +17,10 @@ struct sl_conn {
 	int64_t credit_ns; /* how late the last replies left, on average */
 	bool half_closed;  /* the client sends no more, but may wait for replies */
 	bool blocked;      /* the socket took less than there was */
-	/* Modelled completion of the replies that have not been offered to the socket yet. */
+	/* The timed replies that have not been offered to the socket yet. */
 	uint32_t due_count;
-	int64_t dues[SL_CONN_DUES];
+	int64_t due_sum_ns;          /* of their modelled completions */
+	int64_t ready[SL_CONN_DUES]; /* when each could have left */
 };
 
 static void conn_release(struct sl_conn *conn)
@@ -49,26 +52,29 @@ static void conn_close(struct sl_conn *conn)
 	conn_release(conn);
 }
 
-/* Lateness of the replies that leave now. Their mean is the credit of what the client sends next. */
+/*
+ * Lateness of the replies that leave now: behind their modelled completion, or behind their arrival when
+ * credit moved the completion before it, so that one stall is not counted again in each of the replies that
+ * catch up. The credit of what the client sends next is the mean distance to the modelled completion.
+ */
 static void lateness_note(struct sl_conn *conn)
 {
-	int64_t now_ns, sum_ns = 0;
+	struct sl_conns *conns = conn->conns;
+	int64_t now_ns;
 
 	if (conn->due_count == 0) {
 		return;
 	}
-	now_ns = sl_loop_clock(conn->conns->loop);
+	now_ns = sl_loop_clock(conns->loop);
 	for (uint32_t i = 0; i < conn->due_count; i++) {
-		int64_t late_ns = now_ns - conn->dues[i];
-
-		sl_hist_add(conn->conns->lateness, late_ns);
-		sum_ns += late_ns;
+		sl_hist_add(conns->lateness, now_ns - conn->ready[i]);
 	}
-	conn->credit_ns = sum_ns / conn->due_count;
-	if (conn->credit_ns > conn->conns->credit_cap_ns) {
-		conn->credit_ns = conn->conns->credit_cap_ns;
+	conn->credit_ns = now_ns - conn->due_sum_ns / conn->due_count;
+	if (conn->credit_ns > conns->credit_cap_ns) {
+		conn->credit_ns = conns->credit_cap_ns;
 	}
 	conn->due_count = 0;
+	conn->due_sum_ns = 0;
 }
 
 /* Sends what is ready. Returns false when the connection is broken. */
@@ -137,6 +143,18 @@ static void conn_output(void *arg)
 	conn_update(conn);
 }
 
+/*
+ * libnfs leaves Nagle's algorithm on, and a call of a few KiB is less than a segment of loopback: its next
+ * call would wait for our acknowledgement, which would wait for our reply. The option must be set anew for
+ * each input.
+ */
+static void ack_now(const struct sl_conn *conn)
+{
+	int on = 1;
+
+	(void)setsockopt(conn->io.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
 /* Returns false when the connection is to be closed. */
 static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 {
@@ -151,7 +169,13 @@ static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 		return true;
 	}
 	sl_pacer_enter(conns->pacer, &conn->client, conn->credit_ns);
-	return sl_nfs3_conn_input(conn->nfs, now_ns - conn->credit_ns, conns->buf, (size_t)got) == 0;
+	if (sl_nfs3_conn_input(conn->nfs, now_ns - conn->credit_ns, conns->buf, (size_t)got) < 0) {
+		return false;
+	}
+	if (conns->timed && conn->client.in_service > 0) {
+		ack_now(conn);
+	}
+	return true;
 }
 
 static void conn_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
@@ -172,7 +196,7 @@ static void conn_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
 	}
 }
 
-static void client_completed(struct sl_pacer_client *client, int64_t due_ns, bool timed)
+static void client_completed(struct sl_pacer_client *client, int64_t due_ns, int64_t ready_ns, bool timed)
 {
 	struct sl_conn *conn = sl_container_of(client, struct sl_conn, client);
 
@@ -181,7 +205,8 @@ static void client_completed(struct sl_pacer_client *client, int64_t due_ns, boo
 		if (conn->due_count == SL_CONN_DUES) {
 			lateness_note(conn);
 		}
-		conn->dues[conn->due_count++] = due_ns;
+		conn->due_sum_ns += due_ns;
+		conn->ready[conn->due_count++] = ready_ns;
 	}
 }
 

@@ -21,6 +21,7 @@ struct sl_conns {
 	struct sl_pacer *pacer;
 	struct sl_hist *lateness;
 	int64_t credit_cap_ns;
+	bool timed;   /* a model keeps calls in service for a while */
 	uint8_t *buf; /* input passes through it; nothing stays */
 	uint32_t buf_bytes;
 	uint32_t count, max;

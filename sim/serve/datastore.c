@@ -194,6 +194,7 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	ds->conns.pacer = ds->pacer;
 	ds->conns.lateness = &ds->timing.lateness;
 	ds->conns.credit_cap_ns = config->credit_cap_ns > 0 ? config->credit_cap_ns : 0;
+	ds->conns.timed = config->model_loop != NULL;
 	ds->conns.buf_bytes = DATASTORE_BUF_BYTES;
 	ds->conns.max = config->max_connections ? config->max_connections : SL_DATASTORE_MAX_CONNECTIONS;
 	return rc;

@@ -35,7 +35,8 @@ struct sl_datastore_config {
 
 /* Lateness of replies against the model: what tells whether the timing can be trusted. */
 struct sl_datastore_timing {
-	struct sl_hist lateness; /* reply sent - modelled completion, ns, timed calls only */
+	struct sl_hist lateness; /* reply sent - when it could have left (modelled completion, arrival), ns,
+				    timed calls */
 	struct sl_hist modelled; /* modelled latency of WRITE and COMMIT, ns */
 	int64_t credit_used_ns;
 	uint64_t errors; /* txg syncs whose data could not be written to the folder */

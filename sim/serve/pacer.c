@@ -15,6 +15,7 @@ struct paced {
 	struct sl_store_req *outer;
 	struct sl_pacer *pacer;
 	struct sl_pacer_client *client;
+	int64_t arrival_ns;         /* wall time */
 	int64_t submit_ns, done_ns; /* model time */
 	struct paced *prev, *next;  /* of the requests in service */
 	struct paced *ready_next;
@@ -56,6 +57,7 @@ static void paced_deliver(struct sl_pacer *pacer, struct paced *paced)
 	struct sl_store_req *outer = paced->outer;
 	struct sl_pacer_client *client = paced->client;
 	int64_t due_ns = paced->done_ns + pacer->offset_ns;
+	int64_t ready_ns = due_ns > paced->arrival_ns ? due_ns : paced->arrival_ns;
 	bool timed = outer->op != SL_STORE_GETATTR;
 
 	if (outer->op == SL_STORE_WRITE || outer->op == SL_STORE_COMMIT) {
@@ -66,7 +68,7 @@ static void paced_deliver(struct sl_pacer *pacer, struct paced *paced)
 	sl_slab_put(&pacer->slab, paced);
 	pacer->client = client;
 	pacer->credit_ns = 0;
-	client->completed(client, due_ns, timed);
+	client->completed(client, due_ns, ready_ns, timed);
 	sl_timer_fire(&outer->done, due_ns);
 	assert(client->in_service > 0);
 	if (--client->in_service == 0) {
@@ -184,8 +186,12 @@ static void pacer_submit(struct sl_store *store, int64_t now_ns, struct sl_store
 		at_ns = credited_ns;
 		(void)sl_loop_run_until(pacer->model, at_ns, NULL);
 	}
-	*paced = (struct paced){
-	    .inner = *req, .outer = req, .pacer = pacer, .client = pacer->client, .submit_ns = at_ns};
+	*paced = (struct paced){.inner = *req,
+				.outer = req,
+				.pacer = pacer,
+				.client = pacer->client,
+				.arrival_ns = now_ns,
+				.submit_ns = at_ns};
 	paced->inner.done = (struct sl_timer){.fire = model_done};
 	paced->next = pacer->in_service;
 	if (paced->next) {

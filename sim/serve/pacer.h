@@ -18,9 +18,11 @@
 /* Whose requests are submitted: embedded in a connection, which must live while in_service > 0. */
 struct sl_pacer_client {
 	uint32_t in_service;
-	/* A request of this client completes: `due_ns` is the modelled completion in wall-loop time, `timed`
-	 * is false for those answered from memory. Called before the request's own completion. */
-	void (*completed)(struct sl_pacer_client *self, int64_t due_ns, bool timed);
+	/* A request of this client completes, before its own completion is called: `due_ns` is the modelled
+	 * completion in wall-loop time, `ready_ns` the earliest time it could have left (later than due_ns
+	 * when credit moved that before the real arrival), `timed` is false for those answered from memory.
+	 */
+	void (*completed)(struct sl_pacer_client *self, int64_t due_ns, int64_t ready_ns, bool timed);
 	/* in_service fell to 0. The client may free itself. */
 	void (*idle)(struct sl_pacer_client *self);
 };

@@ -42,15 +42,16 @@ struct bench {
 	struct delay_store store;
 	struct sl_pacer *pacer;
 	struct sl_pacer_client client;
-	int64_t completed_ns; /* what client->completed was told last */
+	int64_t completed_ns, ready_ns; /* what client->completed was told last */
 	int idle, timed, submitting;
 };
 
-static void client_completed(struct sl_pacer_client *client, int64_t due_ns, bool timed)
+static void client_completed(struct sl_pacer_client *client, int64_t due_ns, int64_t ready_ns, bool timed)
 {
 	struct bench *bench = sl_container_of(client, struct bench, client);
 
 	bench->completed_ns = due_ns;
+	bench->ready_ns = ready_ns;
 	bench->timed += timed;
 }
 
@@ -147,6 +148,7 @@ Test(pacer, credit_moves_the_arrival_back_up_to_the_cap, .timeout = 10)
 		cr_assert_eq(probe.done, 1);
 		cr_assert_eq(probe.due_ns, want, "row %zu: %ld", i, (long)probe.due_ns);
 		cr_assert_eq(probe.wall_ns, want > 20 * MS ? want : 20 * MS, "row %zu", i);
+		cr_assert_eq(bench.ready_ns, probe.wall_ns, "row %zu", i);
 		cr_assert_eq(sl_pacer_credit_used(bench.pacer), 22 * MS - want);
 		bench_fini(&bench);
 	}
