@@ -22,7 +22,8 @@ static void cpu_set_jobs(struct sl_cpu *cpu, int jobs)
 	cpu->rate = jobs > cpu->count ? cpu->count / (double)jobs : 1.0;
 }
 
-/* Arms the timer for the earliest job. A timer that would fire too early is left: it finds nothing and re-arms. */
+/* Arms the timer for the earliest job. A timer that would fire too early is left: it finds nothing and
+ * re-arms. */
 static void cpu_arm(struct sl_cpu *cpu)
 {
 	double left = (cpu->first->finish - cpu->virtual_now) / cpu->rate;

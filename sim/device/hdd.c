@@ -27,6 +27,7 @@ struct hdd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
 	int64_t turn_ns;
+	int64_t track_bytes; /* what passes under the head in one turn */
 	int64_t phase_ns;     /* the platter's angle at time 0 */
 	int64_t head_bytes;   /* position of the head: end of the latest access */
 	int64_t arm_free_ns;  /* when the mechanism is next free for a read or an uncached write */
@@ -69,11 +70,11 @@ static int64_t seek_ns(const struct hdd *hdd, int64_t distance_bytes)
 	return (int64_t)(spec->seek_avg_ns + (spec->seek_full_ns - spec->seek_avg_ns) * (d - 1.0 / 3) * 1.5);
 }
 
-/* Time from at_ns until the sector at `offset` is under the head. A track holds what passes in one turn. */
+/* Time from at_ns until the sector at `offset` is under the head. */
 static int64_t rotation_ns(const struct hdd *hdd, int64_t at_ns, int64_t offset)
 {
-	int64_t track_bytes = (int64_t)(hdd->spec.media_bps * (double)hdd->turn_ns / 1e9);
-	int64_t angle_ns = (int64_t)((double)(offset % track_bytes) / (double)track_bytes * (double)hdd->turn_ns);
+	double angle = (double)(offset % hdd->track_bytes) / (double)hdd->track_bytes;
+	int64_t angle_ns = (int64_t)(angle * (double)hdd->turn_ns);
 	int64_t wait_ns = (angle_ns - (at_ns + hdd->phase_ns) % hdd->turn_ns) % hdd->turn_ns;
 
 	return wait_ns < 0 ? wait_ns + hdd->turn_ns : wait_ns;
@@ -109,12 +110,14 @@ static void cache_make_room(struct hdd *hdd, int64_t *at_ns, int64_t bytes)
 	}
 }
 
+/* Extents of one track go out in one turn: what lies between them passes under the head. */
 static int64_t destage_cost_ns(const struct hdd *hdd, const struct sl_dev_req *req)
 {
 	int64_t transfer_ns = sl_transfer_ns(req->bytes, hdd->spec.media_bps);
+	int64_t gap_bytes = req->offset_bytes - hdd->destage_end;
 
-	if (req->offset_bytes == hdd->destage_end) {
-		return transfer_ns;
+	if (gap_bytes >= 0 && gap_bytes < hdd->track_bytes) {
+		return transfer_ns + sl_transfer_ns(gap_bytes, hdd->spec.media_bps);
 	}
 	return transfer_ns +
 	       (int64_t)((hdd->spec.seek_avg_ns + (double)hdd->turn_ns / 2) / hdd->spec.destage_gain);
@@ -190,6 +193,7 @@ struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const c
 	hdd->dev.ops = &hdd_ops;
 	hdd->spec = *spec;
 	hdd->turn_ns = (int64_t)(60e9 / spec->rpm);
+	hdd->track_bytes = (int64_t)(spec->media_bps * 60 / spec->rpm);
 	hdd->phase_ns = (int64_t)sl_rng_below(&rng, (uint64_t)hdd->turn_ns);
 	return &hdd->dev;
 }

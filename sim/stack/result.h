@@ -6,8 +6,10 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
+#include "sim/base/loop.h"
 #include "sim/base/trace.h"
 #include "sim/scenario/scenario.h"
+#include "sim/store/store.h"
 
 #define SL_RESOURCES_MAX 16
 #define SL_SAMPLES_MAX 64

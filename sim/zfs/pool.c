@@ -11,6 +11,7 @@
 #include "sim/zfs/zil.h"
 
 #define ARC_SHARE 0.7             /* of the storage VM's memory */
+#define DIRTY_MAX_SHARE 0.1       /* zfs_dirty_data_max_percent */
 #define DIRTY_SYNC_BYTES (64 << 20) /* zfs_dirty_data_sync of 0.6.3 */
 #define RECORD_UNIT 131072.0      /* the record size that the per-record CPU costs are stated for */
 #define META_RECORD 256u          /* bytes of a TX_CREATE and the like */
@@ -86,7 +87,8 @@ static void log_change(struct sl_pool *pool, const struct sl_store_req *req, uin
 	    .file = req->file,
 	    .txg = pool->txg.open,
 	    .bytes = bytes,
-	    .records_spanned = sl_txg_records(&pool->txg, req->offset_bytes, bytes),
+	    .first_record = (uint64_t)req->offset_bytes / pool->txg.config.recordsize_bytes,
+	    .records = sl_txg_records(&pool->txg, req->offset_bytes, bytes),
 	};
 
 	if (pool->sync != SL_SYNC_DISABLED) {
@@ -269,6 +271,7 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	    .recordsize_bytes = (uint32_t)box->recordsize_bytes,
 	    .compress_ratio = box->compression == SL_COMPRESS_LZ4 ? box->compress_ratio : 1,
 	    .holes = box->compression != SL_COMPRESS_OFF,
+	    .dirty_max_bytes = (int64_t)(box->nas_memory_bytes * DIRTY_MAX_SHARE),
 	    .dirty_sync_bytes = DIRTY_SYNC_BYTES,
 	};
 	struct sl_zil_config zil = {

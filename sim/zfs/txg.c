@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASYNC_PER_DISK 10u       /* zfs_vdev_async_write_max_active */
+#define ASYNC_MIN 1.0            /* zfs_vdev_async_write_min_active of 0.6.3 */
+#define ASYNC_MAX 10.0           /* zfs_vdev_async_write_max_active */
+#define ASYNC_DIRTY_LOW 0.3      /* share of dirty_max where the limit begins to grow */
+#define ASYNC_DIRTY_HIGH 0.6     /* and where it ends */
 #define META_WRITES 30u          /* small writes every txg costs: MOS, space maps, dnodes, with their copies */
 #define META_BYTES 8192
 #define RECORDS_PER_INDIRECT 128u /* block pointers of a 16 KiB indirect block, written twice (ditto) */
@@ -89,6 +92,7 @@ static void start_sync(struct sl_txg *txg, int64_t now_ns)
 	txg->flushes_left = FINAL_FLUSHES;
 	txg->open++;
 	txg->dirty_records = txg->dirty_holes = 0;
+	txg->sync_bytes = txg->dirty_bytes;
 	txg->dirty_bytes = 0;
 	txg->dirty.count = 0;
 	if (txg->dirty.room > 0) {
@@ -111,6 +115,7 @@ static void timeout(struct sl_timer *timer, int64_t now_ns)
 static void sync_finished(struct sl_txg *txg, int64_t now_ns)
 {
 	txg->syncing = false;
+	txg->sync_bytes = 0;
 	txg->synced++;
 	if (txg->trace) {
 		sl_trace_span(txg->trace, "txg sync", "sync", txg->synced, txg->sync_start_ns, now_ns);
@@ -157,10 +162,20 @@ static void cpu_done(struct sl_timer *timer, int64_t now_ns)
 	sync_step(sl_container_of(timer, struct sl_txg, job.done), now_ns);
 }
 
+/* Asynchronous writes in flight: few while little is dirty, so that synchronous ones find short queues. */
+static uint32_t async_limit(const struct sl_txg *txg)
+{
+	double dirty = (double)(txg->dirty_bytes + txg->sync_bytes) / (double)txg->config.dirty_max_bytes;
+	double share = (dirty - ASYNC_DIRTY_LOW) / (ASYNC_DIRTY_HIGH - ASYNC_DIRTY_LOW);
+
+	share = share < 0 ? 0 : share > 1 ? 1 : share;
+	return (uint32_t)(ASYNC_MIN + share * (ASYNC_MAX - ASYNC_MIN)) * (uint32_t)txg->config.data->n_disks;
+}
+
 /* CPU work goes first, a few records at a time, then the writes, then the flushes around the uberblock. */
 static void sync_step(struct sl_txg *txg, int64_t now_ns)
 {
-	uint32_t limit = ASYNC_PER_DISK * (uint32_t)txg->config.data->n_disks;
+	uint32_t limit = async_limit(txg);
 
 	if (txg->cpu_left > 0) {
 		uint32_t records = txg->cpu_left < CPU_SLICE_RECORDS ? txg->cpu_left : CPU_SLICE_RECORDS;

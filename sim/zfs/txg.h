@@ -1,7 +1,7 @@
 /*
  * Transaction groups: what is dirty, and writing it out every zfs_txg_timeout. One txg is open, at most one is
  * syncing. Syncing costs CPU per record (compression, checksum, parity) and, for records that are not all zero,
- * writes to the data vdevs, at most 10 at a time per disk; then labels and flushes. All-zero records become
+ * writes to the data vdevs, 1 to 10 at a time per disk depending on how much is dirty; then labels and flushes. All-zero records become
  * holes under compression: CPU only.
  */
 #ifndef SL_ZFS_TXG_H
@@ -22,6 +22,7 @@ struct sl_txg_config {
 	uint32_t recordsize_bytes;
 	double compress_ratio; /* of non-zero records */
 	bool holes;            /* compression is on: zero records cost no write */
+	int64_t dirty_max_bytes;  /* zfs_dirty_data_max */
 	int64_t dirty_sync_bytes; /* dirty data that starts a sync before the timeout */
 };
 
@@ -48,7 +49,7 @@ struct sl_txg {
 	int64_t sync_start_ns, closed_ns;
 	uint32_t cpu_left, writes_left; /* records to work on, writes to issue */
 	uint32_t in_flight;
-	int64_t write_bytes;
+	int64_t write_bytes, sync_bytes;
 	struct sl_cpu_job job;
 	struct sl_slab ios;
 	struct sl_vdev_io flush;

@@ -81,14 +81,15 @@ static int raidz_columns(const struct sl_vdev *vdev, const struct sl_vdev_io *io
 	int64_t sectors = (io->bytes + sector - 1) / sector;
 	int width = vdev->n_disks, data = width - 1, n = 0;
 	int64_t rows = sectors / data, extra = sectors % data, first = io->offset_bytes / sector % width;
-	int64_t disk_offset = io->offset_bytes / sector / width * sector;
+	int64_t row = io->offset_bytes / sector / width;
 
 	for (int i = io->op == SL_DEV_READ ? 1 : 0; i < width; i++) {
 		/* Parity is as long as the longest data column. */
 		int64_t length = rows + ((i == 0 ? extra > 0 : i <= extra) ? 1 : 0);
 
 		if (length > 0) {
-			columns[n++] = (struct column){(int)((first + i) % width), disk_offset, length * sector};
+			columns[n++] = (struct column){(int)((first + i) % width),
+						       (row + (first + i) / width) * sector, length * sector};
 		}
 	}
 	return n;

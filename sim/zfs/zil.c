@@ -97,6 +97,22 @@ static bool is_indirect(const struct sl_zil *zil, const struct sl_zil_itx *itx)
 	return config->throughput || (!config->has_slog && itx->bytes > INDIRECT_ABOVE);
 }
 
+/* A record written in place holds all changes made so far: once per batch is enough. */
+static void add_in_place(struct sl_zil *zil, struct sl_zil_record record)
+{
+	uint32_t known = zil->n_indirect < SL_ZIL_IN_PLACE ? zil->n_indirect : SL_ZIL_IN_PLACE;
+
+	for (uint32_t i = 0; i < known; i++) {
+		if (zil->in_place[i].file == record.file && zil->in_place[i].record == record.record) {
+			return;
+		}
+	}
+	if (known < SL_ZIL_IN_PLACE) {
+		zil->in_place[known] = record;
+	}
+	zil->n_indirect++;
+}
+
 /* Packs one record; large ones are split as zfs_log_write does. Returns the bytes copied. */
 static uint64_t pack_record(struct sl_zil *zil, const struct sl_zil_itx *itx)
 {
@@ -104,7 +120,9 @@ static uint64_t pack_record(struct sl_zil *zil, const struct sl_zil_itx *itx)
 	bool indirect = is_indirect(zil, itx);
 
 	if (indirect) {
-		zil->n_indirect += itx->records_spanned;
+		for (uint32_t i = 0; i < itx->records; i++) {
+			add_in_place(zil, (struct sl_zil_record){itx->file, itx->first_record + i});
+		}
 		left = 0;
 	}
 	do {

@@ -9,7 +9,8 @@
  *   of the present batch, never below the largest of the last 16 choices;
  * - on a log device only the used part of a block is written (rounded to 4 KiB); on raidz the whole block is;
  * - without a log device (or with logbias=throughput) writes above 32 KiB (above 0) are indirect: the data goes
- *   to its final place, the log gets the header.
+ *   to its final place, the log gets the header; two such writes to one record in a batch write it once
+ *   (TX_WRITE2).
  */
 #ifndef SL_ZFS_ZIL_H
 #define SL_ZFS_ZIL_H
@@ -24,6 +25,7 @@
 #include "sim/zfs/vdev.h"
 
 #define SL_ZIL_PREV_BLOCKS 16
+#define SL_ZIL_IN_PLACE 64 /* remembered per batch; more are counted twice */
 
 struct sl_zil_config {
 	struct sl_vdev *log;  /* where log blocks go: the log vdevs, or the data vdevs */
@@ -37,12 +39,17 @@ struct sl_zil_config {
 	double compress_ratio; /* of records written in place */
 };
 
+struct sl_zil_record {
+	uint64_t file, record;
+};
+
 /* One logged change (itx). */
 struct sl_zil_itx {
 	uint64_t file;
 	uint64_t txg;   /* that will make it stable anyway */
 	uint32_t bytes; /* of data; 0 for metadata records */
-	uint32_t records_spanned; /* records an indirect write rewrites */
+	uint64_t first_record;    /* of the range written */
+	uint32_t records; /* that the range touches */
 };
 
 /* Embedded in the caller's request; `done` fires when everything logged before the commit is stable. */
@@ -76,6 +83,7 @@ struct sl_zil {
 	uint64_t batch_bytes; /* logged so far in this batch (zl_cur_used) */
 	uint32_t *block_writes; /* sizes of the batch's block writes */
 	uint32_t n_blocks, block_room, n_indirect;
+	struct sl_zil_record in_place[SL_ZIL_IN_PLACE]; /* records already written in place by this batch */
 	uint64_t tag;
 	int64_t batch_start_ns, busy_ns;
 	uint64_t batches, commits, blocks, indirect; /* counters */
