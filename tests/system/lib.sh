@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Shared by the system tests: a scratch folder, servers that die with the test, checks. Source it.
 # BIN holds the built programs; every wait is bounded.
 set -eu
@@ -55,6 +56,7 @@ server_start() {
 	PIDS="$PIDS $SERVER"
 	wait_for 20 grep -q ready "$log" || fail "the server did not start: $(cat "$log")"
 	read -r _ NFS_PORT MOUNT_PORT <"$log"
+	# shellcheck disable=SC2034 # for the scripts
 	PORTS="nfsport=$NFS_PORT&mountport=$MOUNT_PORT"
 }
 
@@ -68,7 +70,9 @@ server_stop() {
 
 # one_line FILE: exactly one line, not empty.
 one_line() {
-	[ "$(wc -l <"$1")" -eq 1 ] && [ -s "$1" ] || fail "not one line: $(cat "$1")"
+	if [ "$(wc -l <"$1")" -ne 1 ]; then
+		fail "not one line: $(cat "$1")"
+	fi
 }
 
 # expect_rc RC COMMAND...: the command exits with RC; its stderr is in $SCRATCH/err.

@@ -10,13 +10,14 @@ url="nfs://127.0.0.1/?$PORTS"
 expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=200 --json=-
 grep -q '"operations": 200,' "$SCRATCH/out" || fail "not 200 requests: $(cat "$SCRATCH/out")"
 rate=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")
-[ "$rate" -gt 50 ] && [ "$rate" -le 510 ] || fail "rate $rate at depth 1"
+[ "$rate" -gt 50 ] || fail "rate $rate at depth 1"
+[ "$rate" -le 510 ] || fail "rate $rate at depth 1"
 for key in p50 p95 p99 p999 null_call_ns elapsed_ns seed samples; do
 	grep -q "\"$key\":" "$SCRATCH/out" || fail "no $key in the JSON"
 done
 expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=400 --depth=2 --threads=2 --json="$SCRATCH/j"
 deep=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/j")
-[ "$deep" -gt $((rate * 3 / 2)) ] || fail "depth 4 gives $deep, depth 1 $rate"
+[ "$deep" -gt $((rate * 5 / 2)) ] || fail "depth 4 gives $deep, depth 1 $rate"
 grep -q 'NULL call round trip' "$SCRATCH/out" || fail "no summary on stdout"
 
 # UNSTABLE + COMMIT costs two round trips.

@@ -42,6 +42,8 @@ expect 2 '--repeat: "0" is not a whole number from 1 to 64' run good.yaml --repe
 expect 2 '--seed: "x" is not a whole number' run good.yaml --seed x
 expect 2 '--time: "0" is not a whole number' run good.yaml --engine live --time 0
 expect 2 '--engine: "vn" is not an engine; use model or live' run good.yaml --engine vn
+expect 2 '--time: works with --engine live only' run good.yaml --time 5
+expect 2 '--trace: works with --engine model only' run good.yaml --engine live --trace t.json
 expect 2 'absent.yaml: no such file' run absent.yaml
 expect 2 'b3n-2015: no such scenario; did you mean b3n-2014?' run b3n-2015
 expect 2 'folder' run folder
