@@ -12,6 +12,7 @@
 #include "sim/base/trace.h"
 
 #define TRACE_SPANS 200000
+#define LIVE_TIME_S 10
 
 struct run {
 	const char *engine;
@@ -55,7 +56,6 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	run->engine = "model";
 	run->repeat = 1;
 	run->seed = 1;
-	run->time_s = 10;
 	rc = sl_options_parse(options, argc, argv, &run->operands, &help, err);
 	if (rc == 0 && help) {
 		printf("usage: sloglab %s %s [OPTION]...\n%s\n\n", self->name, self->args, self->summary);
@@ -78,6 +78,11 @@ static int run_check(struct run *run, struct sl_err *err)
 	if (!run->is_live && strcmp(run->engine, "model") != 0) {
 		return sl_err_set(err, -EINVAL, "--engine: \"%.40s\" is not an engine; use model or live",
 				  run->engine);
+	}
+	if (run->is_live ? run->trace_file != NULL : run->time_s > 0) {
+		return sl_err_set(err, -EINVAL,
+				  run->is_live ? "--trace: works with --engine model only"
+					       : "--time: works with --engine live only");
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (files[i] && sl_out_check(files[i], err) < 0) {
@@ -127,7 +132,9 @@ static int run_engine(struct run *run, struct sl_err *err)
 					 .trace = run->trace,
 					 .progress = sl_progress_step,
 					 .progress_arg = &progress};
-	struct sl_live_options live = {.run = &options, .paths = &run->session.paths, .time_s = run->time_s};
+	struct sl_live_options live = {.run = &options,
+				       .paths = &run->session.paths,
+				       .time_s = run->time_s > 0 ? run->time_s : LIVE_TIME_S};
 	int rc;
 
 	sl_progress_start(&progress, stderr, "cells");

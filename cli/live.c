@@ -170,6 +170,11 @@ static int pair_keep(struct job *job, struct pair *pair, struct sl_err *err)
 
 	cell_finish(job->sc, &pair->real);
 	cell_finish(job->sc, &pair->modelled);
+	if (pair->load.kind == SL_WL_FILEIO) {
+		snprintf(pair->modelled.warning, sizeof(pair->modelled.warning),
+			 "not comparable with live: the model writes through a guest's page cache, the load "
+			 "has none");
+	}
 	if (!pair->timing.trustworthy) {
 		char late[32], modelled[32];
 
@@ -244,6 +249,9 @@ static int job_run(struct job *job, struct sl_err *err)
 		return sl_err_set(
 		    err, -EINVAL,
 		    "--engine live: no workload of kind syncwrite or fileio among those asked for");
+	}
+	if (run->progress) {
+		run->progress(run->progress_arg, 0, job->total);
 	}
 	for (int w = 0; rc == 0 && w < workloads; w++) {
 		int workload = chosen(run->workloads, w);

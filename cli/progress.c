@@ -33,13 +33,17 @@ bool sl_progress_step(void *arg, int done, int total)
 	struct sl_progress *p = arg;
 	int64_t now = progress_now();
 	int64_t quiet_ns = p->terminal ? 100000000LL : 5000000000LL;
-	int64_t left_s = done > 0 ? (now - p->start_ns) / done * (total - done) / 1000000000LL : 0;
+	bool first = p->terminal && done == 0;
 
-	if (now - p->shown_ns >= quiet_ns && done < total) {
+	if ((first || now - p->shown_ns >= quiet_ns) && done < total) {
 		p->shown_ns = now;
 		p->line_open = p->terminal;
-		fprintf(p->out, "%s%d of %d %s, about %lld s left%s", p->terminal ? "\r" : "", done, total,
-			p->what, (long long)left_s, p->terminal ? "\033[K" : "\n");
+		fprintf(p->out, "%s%d of %d %s", p->terminal ? "\r" : "", done, total, p->what);
+		if (done > 0) {
+			fprintf(p->out, ", about %lld s left",
+				(long long)((now - p->start_ns) / done * (total - done) / 1000000000LL));
+		}
+		fputs(p->terminal ? "\033[K" : "\n", p->out);
 		fflush(p->out);
 	}
 	return !sl_signals_stopped();
