@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct sl_datastore {
 	struct sl_conns conns;
 	struct sl_datastore_timing timing;
 	struct listener listeners[LISTENER_COUNT];
+	int spare_fd; /* given up for a moment when descriptors run out */
 };
 
 static const char *const listener_names[LISTENER_COUNT] = {"nfs", "mount", "portmap"};
@@ -54,6 +56,27 @@ static int64_t realtime_ns(void *arg)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
+static void spare_open(struct sl_datastore *ds)
+{
+	ds->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Out of descriptors: the client is turned away, or its connection would wake the loop for ever. */
+static void client_refuse(struct listener *listener)
+{
+	struct sl_datastore *ds = listener->ds;
+	int fd;
+
+	if (ds->spare_fd >= 0) {
+		close(ds->spare_fd);
+		fd = accept4(listener->io.fd, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0) {
+			close(fd);
+		}
+		spare_open(ds);
+	}
+}
+
 static void listener_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
 {
 	struct listener *listener = sl_container_of(io, struct listener, io);
@@ -64,8 +87,10 @@ static void listener_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
 		int on = 1;
 		int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		/* Out of descriptors, or a client that left again: nothing to do about it here. */
 		if (fd < 0) {
+			if (errno == EMFILE || errno == ENFILE) {
+				client_refuse(listener);
+			}
 			return;
 		}
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -209,6 +234,7 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
 	}
 	ds->loop = config->loop;
+	spare_open(ds);
 	for (int i = 0; i < LISTENER_COUNT; i++) {
 		ds->listeners[i].ds = ds;
 		ds->listeners[i].io = (struct sl_io){.fd = -1, .events = EPOLLIN, .fire = listener_fire};
@@ -244,6 +270,9 @@ void sl_datastore_free(struct sl_datastore *ds)
 	sl_hist_fini(&ds->timing.lateness);
 	sl_hist_fini(&ds->timing.modelled);
 	free(ds->conns.buf);
+	if (ds->spare_fd >= 0) {
+		close(ds->spare_fd);
+	}
 	free(ds);
 }
 

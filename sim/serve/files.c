@@ -9,11 +9,11 @@
  *
  * Not kept: access times of reads. Not supported yet: rename, links.
  */
-#include <assert.h>
+#include "sim/serve/files.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,6 @@
 
 #include "sim/serve/datastore.h"
 #include "sim/serve/filedata.h"
-#include "sim/serve/files.h"
 #include "sim/serve/names.h"
 #include "sim/store/tree.h"
 

@@ -12,7 +12,8 @@
 
 #include "sim/base/rng.h"
 
-#define STUCK 3
+#define STUCK_DEFAULT 3
+#define STUCK_MAX 100
 
 static uint16_t port;
 
@@ -105,28 +106,28 @@ static void stuff(int fd)
 
 int main(int argc, char **argv)
 {
-	int stuck[STUCK], rc = 0;
+	int stuck[STUCK_MAX], rc = 0, count = argc == 4 ? (int)strtol(argv[3], NULL, 10) : STUCK_DEFAULT;
 	struct sl_rng rng;
 	time_t end;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: %s PORT SECONDS\n", argv[0]);
+	if (argc < 3 || count < 0 || count > STUCK_MAX) {
+		fprintf(stderr, "usage: %s PORT SECONDS [STUCK-CLIENTS]\n", argv[0]);
 		return 2;
 	}
 	port = (uint16_t)strtoul(argv[1], NULL, 10);
 	end = time(NULL) + (time_t)strtoul(argv[2], NULL, 10);
 	sl_rng_init(&rng, 1, "hostile");
-	for (int i = 0; i < STUCK; i++) {
+	for (int i = 0; i < count; i++) {
 		stuck[i] = dial();
 	}
 	while (time(NULL) < end && rc == 0) {
 		garbage(&rng);
 		rc = half_close();
-		for (int i = 0; i < STUCK; i++) {
+		for (int i = 0; i < count; i++) {
 			stuff(stuck[i]);
 		}
 	}
-	for (int i = 0; i < STUCK; i++) {
+	for (int i = 0; i < count; i++) {
 		close(stuck[i]);
 	}
 	return rc;
