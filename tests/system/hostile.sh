@@ -17,10 +17,9 @@ wait "$hostile" || rc=$?
 kill -0 "$SERVER" || fail "the server died: $(cat "$SCRATCH/log")"
 
 # Fewer descriptors than clients: some are turned away, the server neither dies nor spins.
-ulimit -S -n 24
 old=$SERVER
 server_start "$SCRATCH/few" --dir="$SCRATCH/few.d" --connections=100
-ulimit -S -n 256
+prlimit --pid="$SERVER" --nofile=24:24
 "$BIN/system_hostile" "$NFS_PORT" 1 20 >"$SCRATCH/hostile" 2>&1 || fail "hostile client: $(cat "$SCRATCH/hostile")"
 expect_rc 0 timeout 60 "$BIN/sloglab-load" syncwrite --url="nfs://127.0.0.1/x?$PORTS" --max-requests=10
 server_stop
