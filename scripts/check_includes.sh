@@ -15,8 +15,8 @@ device    base
 scenario  base device
 zfs       base device store scenario
 wire      base scenario
-hyp       base store scenario
-guest     base workload scenario
+hyp       base store scenario wire
+guest     base workload scenario hyp
 stack     base workload store scenario zfs wire hyp guest
 nfs3      base store
 nbd       base device

@@ -12,14 +12,14 @@ static void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
 	double elapsed = (double)(now_ns - cpu->last_ns);
 
 	cpu->virtual_now += elapsed * cpu->rate;
-	cpu->busy_ns += elapsed * cpu->rate * (double)cpu->jobs;
+	cpu->busy_ns += elapsed * (cpu->jobs < cpu->count ? (double)cpu->jobs : cpu->count);
 	cpu->last_ns = now_ns;
 }
 
 static void cpu_set_jobs(struct sl_cpu *cpu, int jobs)
 {
 	cpu->jobs = jobs;
-	cpu->rate = jobs > cpu->count ? cpu->count / (double)jobs : 1.0;
+	cpu->rate = jobs > cpu->count ? cpu->crowded * cpu->count / (double)jobs : 1.0;
 }
 
 /* Arms the timer for the earliest job. A timer that would fire too early is left: it finds nothing and
@@ -62,7 +62,13 @@ static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count)
 {
 	assert(count > 0);
-	*cpu = (struct sl_cpu){.loop = loop, .timer.fire = cpu_timer_fire, .count = count, .rate = 1.0};
+	*cpu = (struct sl_cpu){.loop = loop, .timer.fire = cpu_timer_fire, .count = count, .rate = 1.0, .crowded = 1.0};
+}
+
+void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_ns)
+{
+	assert(switch_ns >= 0 && slice_ns > 0 && cpu->jobs == 0);
+	cpu->crowded = (double)slice_ns / (double)(slice_ns + switch_ns);
 }
 
 void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int64_t work_ns)
@@ -84,7 +90,7 @@ void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int6
 double sl_cpu_utilisation(const struct sl_cpu *cpu, int64_t now_ns)
 {
 	double elapsed = (double)(now_ns - cpu->last_ns);
-	double busy = cpu->busy_ns + elapsed * cpu->rate * (double)cpu->jobs;
+	double busy = cpu->busy_ns + elapsed * (cpu->jobs < cpu->count ? (double)cpu->jobs : cpu->count);
 
 	return now_ns > 0 ? busy / ((double)now_ns * cpu->count) : 0;
 }

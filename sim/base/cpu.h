@@ -1,5 +1,6 @@
 /*
  * A set of equal CPUs under processor sharing: n runnable jobs on c CPUs each advance at rate min(1, c / n).
+ * When n > c the CPUs also switch between jobs, which loses a share of their time.
  * Used for the vCPUs of the guest and of the storage VM.
  */
 #ifndef SL_BASE_CPU_H
@@ -21,13 +22,17 @@ struct sl_cpu {
 	struct sl_cpu_job *first;
 	struct sl_timer timer;
 	double virtual_now, count, rate;
+	double crowded; /* share of a CPU's time that is left for jobs while more jobs than CPUs are runnable */
 	int64_t last_ns;
 	int jobs;
-	double busy_ns; /* CPU time given out so far, all CPUs together */
+	double busy_ns; /* time the CPUs had something to do, all together */
 };
 
 /* `count` CPUs on `loop`. */
 void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count);
+
+/* Sets what switching costs: `switch_ns` (direct cost and cold caches) after each `slice_ns` of work. Default 0. */
+void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_ns);
 
 /* Runs `work_ns` of CPU time for `job`, then fires job->done (never from inside this call). */
 void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int64_t work_ns);

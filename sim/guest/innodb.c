@@ -17,9 +17,10 @@
 static void flush_more(struct sl_innodb *db, int64_t now_ns);
 static void write_log(struct sl_innodb *db, int64_t now_ns, uint64_t tag);
 
-static int64_t log_capacity(const struct sl_innodb *db)
+/* max_checkpoint_age: what is left of the log after headers and the margin for running threads. */
+static int64_t max_age(const struct sl_innodb *db)
 {
-	return db->config.log_bytes / 10 * 9;
+	return db->config.log_bytes / 10 * 8;
 }
 
 static int64_t checkpoint_age(const struct sl_innodb *db)
@@ -91,6 +92,7 @@ static void dirty_page(struct sl_innodb *db, uint32_t page)
 	db->dirty[page] = 1;
 	db->queue[db->head] = page;
 	db->queue_lsn[db->head] = db->lsn;
+	db->lsn_sum += db->lsn;
 	db->head = db->head == db->pages ? 0 : db->head + 1;
 }
 
@@ -121,7 +123,7 @@ static void release_stalled(struct sl_innodb *db, int64_t now_ns)
 {
 	struct sl_innodb_waiter *waiter = db->stalled;
 
-	if (checkpoint_age(db) > log_capacity(db) / 16 * 15) {
+	if (checkpoint_age(db) > max_age(db)) {
 		return;
 	}
 	db->stalled = NULL;
@@ -169,7 +171,7 @@ static void flush_more(struct sl_innodb *db, int64_t now_ns)
 	if (db->flushing || n == 0) {
 		return;
 	}
-	if (checkpoint_age(db) <= log_capacity(db) / 8 * 7) {
+	if (checkpoint_age(db) <= max_age(db) / 8 * 7) {
 		n = n < db->wanted ? n : db->wanted;
 	}
 	n = n < BATCH ? n : BATCH;
@@ -181,6 +183,7 @@ static void flush_more(struct sl_innodb *db, int64_t now_ns)
 	for (uint32_t i = 0; i < n; i++) {
 		db->batch[i] = db->queue[db->tail];
 		db->dirty[db->batch[i]] = 0;
+		db->lsn_sum -= db->queue_lsn[db->tail];
 		db->tail = db->tail == db->pages ? 0 : db->tail + 1;
 	}
 	db->n_batch = n;
@@ -190,22 +193,47 @@ static void flush_more(struct sl_innodb *db, int64_t now_ns)
 	start_page_sync(db, now_ns);
 }
 
-/* Adaptive flushing: what keeps the log from filling at the present rate. */
+/* Pages whose first change is not younger than `lsn`, up to `limit`. */
+static uint32_t pages_until(const struct sl_innodb *db, int64_t lsn, uint32_t limit)
+{
+	uint32_t n = 0;
+
+	for (uint32_t at = db->tail; at != db->head && n < limit && db->queue_lsn[at] <= lsn;
+	     at = at == db->pages ? 0 : at + 1) {
+		n++;
+	}
+	return n;
+}
+
+/* Pages to flush for this second: the estimate keeps the age from growing at the present rate of redo. */
+static uint32_t estimate(const struct sl_innodb *db)
+{
+	double n = dirty_count(db), redo = (double)(db->lsn - db->last_second_lsn);
+	double level = n * (double)(max_age(db) - db->lsn) + (double)db->lsn_sum;
+
+	if (n == 0 || checkpoint_age(db) <= max_age(db) / 4 || level <= 0) {
+		return 0;
+	}
+	return pages_until(db, db->queue_lsn[db->tail] + (int64_t)redo, (uint32_t)(n * n * redo / level));
+}
+
 static void second_passed(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_innodb *db = sl_container_of(timer, struct sl_innodb, second);
-	double redo = (double)(db->lsn - db->last_second_lsn);
-	double pages = (double)dirty_count(db) * redo / (double)log_capacity(db);
 
+	db->wanted = estimate(db);
+	db->seconds++;
+	if (db->seconds % 10 == 0) {
+		db->wanted += (uint32_t)(db->config.io_capacity / 10);
+	}
 	db->last_second_lsn = db->lsn;
-	db->wanted = (uint32_t)(pages < db->config.io_capacity ? pages : db->config.io_capacity);
 	flush_more(db, now_ns);
 	sl_loop_arm(db->config.loop, &db->second, now_ns + SECOND_NS);
 }
 
 bool sl_innodb_begin(struct sl_innodb *db, struct sl_innodb_waiter *waiter)
 {
-	if (checkpoint_age(db) <= log_capacity(db) / 16 * 15) {
+	if (checkpoint_age(db) <= max_age(db)) {
 		return true;
 	}
 	waiter->next = db->stalled;

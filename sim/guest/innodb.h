@@ -4,8 +4,10 @@
  * A commit is durable when the log is written and synced up to its LSN. One write + fsync is in flight at a
  * time; a committer whose LSN is not covered waits, and the first to wake writes for all that queued meanwhile.
  * Pages are flushed oldest change first, in batches of 64: doublewrite buffer (1 MiB, sequential) + fsync, then
- * the pages + fsync. How many: adaptive flushing once a second (dirty pages x redo rate / log size, at most
- * io_capacity); without limit when the checkpoint age passes 7/8 of the log; user threads stall at 15/16.
+ * the pages + fsync. How many, by XtraDB's "estimate" rule of 5.5 (srv0srv.c), once a second: nothing while the
+ * checkpoint age is below a quarter of its maximum; else n^2 x redo / sum(maximum - age of page) pages, of those
+ * as old as the redo of one second; every ten seconds a tenth of io_capacity. Without limit when the age passes
+ * 7/8 of the maximum; user threads stall at the maximum.
  * Not modelled: binlog, buffer-pool misses (the table fits in guest memory), neighbour flushing, row locks.
  */
 #ifndef SL_GUEST_INNODB_H
@@ -53,6 +55,8 @@ struct sl_innodb {
 	bool flushing, batch_written;
 	struct sl_timer second;
 	int64_t last_second_lsn;
+	int64_t lsn_sum; /* of the first changes of all queued pages */
+	uint32_t seconds;
 	uint64_t txns, log_syncs, pages_flushed; /* counters */
 };
 

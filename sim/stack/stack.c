@@ -38,6 +38,7 @@ static int build_server(const struct sl_box *box, struct sl_loop *loop, struct s
 	    .trace = trace,
 	    .threads = (int)box->nfsd_threads,
 	    .op_cpu_ns = (int64_t)box->nfsd_op_cpu_ns,
+	    .byte_bps = box->nfsd_byte_bps,
 	};
 	int rc = sl_pool_new(box, loop, cpu, seed, working_set_bytes, trace, ret_pool, err);
 
@@ -96,6 +97,7 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 		return sl_err_set(err, -ENOMEM, "model: out of memory");
 	}
 	sl_cpu_init(&stack->guest_cpu, stack->loop, (int)box->guest_vcpus);
+	sl_cpu_set_switching(&stack->guest_cpu, (int64_t)box->guest_switch_ns, (int64_t)box->guest_slice_ns);
 	sl_cpu_init(&stack->nas_cpu, stack->loop, (int)box->nas_vcpus);
 	rc = build_server(box, stack->loop, &stack->nas_cpu, seed, working_set(workload), trace, &stack->pool,
 			  &stack->server, err);

@@ -66,7 +66,8 @@ static void start_call(struct nfsd *nfsd, int64_t now_ns, struct sl_store_req *r
 	call->inner.done = (struct sl_timer){.fire = call_done};
 	call->job.done.fire = cpu_done;
 	call->start_ns = now_ns;
-	sl_cpu_run(nfsd->config.cpu, now_ns, &call->job, nfsd->config.op_cpu_ns);
+	sl_cpu_run(nfsd->config.cpu, now_ns, &call->job,
+		   nfsd->config.op_cpu_ns + (int64_t)(req->bytes * 1e9 / nfsd->config.byte_bps));
 }
 
 static void nfsd_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)

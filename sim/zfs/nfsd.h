@@ -15,6 +15,7 @@ struct sl_nfsd_config {
 	struct sl_trace *trace; /* borrowed, may be NULL */
 	int threads;
 	int64_t op_cpu_ns; /* CPU of one call, without the store's */
+	double byte_bps;   /* and of its data: network stack and copies, bytes per second of one CPU */
 };
 
 /* NULL when out of memory (`below` is then not taken). Free with sl_store_free. */

@@ -162,14 +162,17 @@ static void cpu_done(struct sl_timer *timer, int64_t now_ns)
 	sync_step(sl_container_of(timer, struct sl_txg, job.done), now_ns);
 }
 
-/* Asynchronous writes in flight: few while little is dirty, so that synchronous ones find short queues. */
+/* Asynchronous writes in flight: few while little is dirty, so that synchronous ones find short queues. The
+ * limit is per leaf; a block of a mirror or raidz occupies all of them. */
 static uint32_t async_limit(const struct sl_txg *txg)
 {
+	bool striped = txg->config.data->config.layout == SL_VDEV_STRIPE;
+	uint32_t spread = striped ? (uint32_t)txg->config.data->n_disks : 1;
 	double dirty = (double)(txg->dirty_bytes + txg->sync_bytes) / (double)txg->config.dirty_max_bytes;
 	double share = (dirty - ASYNC_DIRTY_LOW) / (ASYNC_DIRTY_HIGH - ASYNC_DIRTY_LOW);
 
 	share = share < 0 ? 0 : share > 1 ? 1 : share;
-	return (uint32_t)(ASYNC_MIN + share * (ASYNC_MAX - ASYNC_MIN)) * (uint32_t)txg->config.data->n_disks;
+	return (uint32_t)(ASYNC_MIN + share * (ASYNC_MAX - ASYNC_MIN)) * spread;
 }
 
 /* CPU work goes first, a few records at a time, then the writes, then the flushes around the uberblock. */
