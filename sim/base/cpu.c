@@ -62,7 +62,8 @@ static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count)
 {
 	assert(count > 0);
-	*cpu = (struct sl_cpu){.loop = loop, .timer.fire = cpu_timer_fire, .count = count, .rate = 1.0, .crowded = 1.0};
+	*cpu = (struct sl_cpu){
+	    .loop = loop, .timer.fire = cpu_timer_fire, .count = count, .rate = 1.0, .crowded = 1.0};
 }
 
 void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_ns)

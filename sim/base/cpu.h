@@ -22,7 +22,8 @@ struct sl_cpu {
 	struct sl_cpu_job *first;
 	struct sl_timer timer;
 	double virtual_now, count, rate;
-	double crowded; /* share of a CPU's time that is left for jobs while more jobs than CPUs are runnable */
+	double
+	    crowded; /* share of a CPU's time that is left for jobs while more jobs than CPUs are runnable */
 	int64_t last_ns;
 	int jobs;
 	double busy_ns; /* time the CPUs had something to do, all together */
@@ -31,7 +32,8 @@ struct sl_cpu {
 /* `count` CPUs on `loop`. */
 void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count);
 
-/* Sets what switching costs: `switch_ns` (direct cost and cold caches) after each `slice_ns` of work. Default 0. */
+/* Sets what switching costs: `switch_ns` (direct cost and cold caches) after each `slice_ns` of work. Default
+ * 0. */
 void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_ns);
 
 /* Runs `work_ns` of CPU time for `job`, then fires job->done (never from inside this call). */

@@ -1,4 +1,5 @@
-/* A pool of equal objects: no allocation in steady state, and all are freed at the end, those in use included. */
+/* A pool of equal objects: no allocation in steady state, and all are freed at the end, those in use
+ * included. */
 #ifndef SL_BASE_SLAB_H
 #define SL_BASE_SLAB_H
 
@@ -18,8 +19,9 @@ void sl_slab_init(struct sl_slab *slab, size_t object_size);
 /* Frees all objects. */
 void sl_slab_fini(struct sl_slab *slab);
 
-/* Takes an object, its content as it was left (zero the first time, but for its first word, which the pool uses
- * while the object is idle). Aborts when memory is out: objects are small and bounded by the requests in flight. */
+/* Takes an object, its content as it was left (zero the first time, but for its first word, which the pool
+ * uses while the object is idle). Aborts when memory is out: objects are small and bounded by the requests in
+ * flight. */
 void *sl_slab_get(struct sl_slab *slab);
 
 /* Gives an object back. */

@@ -39,14 +39,15 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 		break;
 	case SL_DEV_HDD:
 		if (spec->rpm <= 0 || spec->media_bps <= 0 || spec->capacity_bytes <= 0) {
-			return sl_err_set(err, -EINVAL, "disk %s: rpm, media_rate and capacity must be known", name);
+			return sl_err_set(err, -EINVAL, "disk %s: rpm, media_rate and capacity must be known",
+					  name);
 		}
 		dev = sl_hdd_new(spec, seed, name);
 		break;
 	case SL_DEV_SSD:
 		if (spec->ssd_write_bps <= 0 || spec->read_bps <= 0 || spec->link_bps <= 0) {
-			return sl_err_set(err, -EINVAL, "disk %s: read_rate, write_rate and link_rate must be known",
-					  name);
+			return sl_err_set(err, -EINVAL,
+					  "disk %s: read_rate, write_rate and link_rate must be known", name);
 		}
 		dev = sl_ssd_new(spec);
 		break;

@@ -1,15 +1,16 @@
 /*
- * A first hard disk. The head is at a position of the stroke, the platter turns with the clock, so a write that
- * follows the previous one after a pause misses its sector and waits for nearly a whole turn: the reason why
- * synchronous log writes are slow on disks.
+ * A first hard disk. The head is at a position of the stroke, the platter turns with the clock, so a write
+ * that follows the previous one after a pause misses its sector and waits for nearly a whole turn: the reason
+ * why synchronous log writes are slow on disks.
  *
- * seek(d) = track + (full - track) * a(d), with the square root law up to a third of the stroke and a straight
- * line from there (Ruemmler and Wilkes 1994); the bend is the average seek of the data sheet. Rotation from rpm.
+ * seek(d) = track + (full - track) * a(d), with the square root law up to a third of the stroke and a
+ * straight line from there (Ruemmler and Wilkes 1994); the bend is the average seek of the data sheet.
+ * Rotation from rpm.
  *
  * With the write cache on, a write is acknowledged after `write_ack` and the transfer into the cache, and
- * destaged later, in an order that saves `destage_gain` of seek and rotation; when the cache is full writes wait
- * for that. A flush waits until all is destaged. Reads go before destaging. Not modelled: zones, track buffer
- * hits, NCQ reordering of uncached requests.
+ * destaged later, in an order that saves `destage_gain` of seek and rotation; when the cache is full writes
+ * wait for that. A flush waits until all is destaged. Reads go before destaging. Not modelled: zones, track
+ * buffer hits, NCQ reordering of uncached requests.
  */
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ struct hdd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
 	int64_t turn_ns;
-	int64_t track_bytes; /* what passes under the head in one turn */
+	int64_t track_bytes;  /* what passes under the head in one turn */
 	int64_t phase_ns;     /* the platter's angle at time 0 */
 	int64_t head_bytes;   /* position of the head: end of the latest access */
 	int64_t arm_free_ns;  /* when the mechanism is next free for a read or an uncached write */

@@ -1,8 +1,8 @@
 /*
- * A first SSD: a latency per command that overlaps between commands, a host link that does not, a write buffer
- * that drains at the sequential write rate, and a flush. With power-loss protection the buffer is safe and a
- * flush costs a command; without, a flush also waits until the buffer is empty. Not modelled here: the flash
- * translation layer (garbage collection, wear).
+ * A first SSD: a latency per command that overlaps between commands, a host link that does not, a write
+ * buffer that drains at the sequential write rate, and a flush. With power-loss protection the buffer is safe
+ * and a flush costs a command; without, a flush also waits until the buffer is empty. Not modelled here: the
+ * flash translation layer (garbage collection, wear).
  */
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 struct ssd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
-	int64_t link_free_ns;  /* when the host link is next free */
-	int64_t drained_ns;    /* when the write buffer will be empty */
-	int64_t idle_from_ns;  /* end of the latest request, for busy time */
+	int64_t link_free_ns;   /* when the host link is next free */
+	int64_t drained_ns;     /* when the write buffer will be empty */
+	int64_t idle_from_ns;   /* end of the latest request, for busy time */
 	int64_t buffer_time_ns; /* time that a full buffer takes to drain */
 };
 
@@ -36,7 +36,8 @@ static int64_t ssd_finish(struct ssd *ssd, int64_t now_ns, const struct sl_dev_r
 	switch (req->op) {
 	case SL_DEV_READ:
 		ready_ns = sl_later(now_ns, ssd->link_free_ns) +
-			   sl_transfer_ns(req->bytes, spec->read_bps < spec->link_bps ? spec->read_bps : spec->link_bps);
+			   sl_transfer_ns(req->bytes,
+					  spec->read_bps < spec->link_bps ? spec->read_bps : spec->link_bps);
 		ssd->link_free_ns = ready_ns;
 		return ready_ns + (int64_t)spec->read_ns;
 	case SL_DEV_WRITE:

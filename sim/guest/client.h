@@ -54,7 +54,8 @@ struct sl_client *sl_syncwrite_client_new(const struct sl_client_env *env);
 void sl_client_free(struct sl_client *client);
 
 /* Private to the room: shared parts of the clients. */
-int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops, const struct sl_client_env *env);
+int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops,
+		   const struct sl_client_env *env);
 /* One operation is done: counts it and applies the stop rules (max_requests, max_time); false = stop. */
 bool sl_client_count(struct sl_client *client, int64_t now_ns);
 /* Ends the run at now_ns. */

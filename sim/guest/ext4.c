@@ -29,7 +29,12 @@ struct ext4_io {
 	struct sl_hyp_req req;
 };
 
-enum { JOURNAL_METADATA, JOURNAL_PREFLUSH, JOURNAL_RECORD, JOURNAL_POSTFLUSH };
+enum {
+	JOURNAL_METADATA,
+	JOURNAL_PREFLUSH,
+	JOURNAL_RECORD,
+	JOURNAL_POSTFLUSH
+};
 
 static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag);
 static void journal_next(struct sl_ext4 *fs, int64_t now_ns);
@@ -54,7 +59,8 @@ static void journal_finish(struct sl_ext4 *fs, int64_t now_ns)
 	fs->committed = fs->running - 1;
 	fs->commits++;
 	if (fs->config.trace) {
-		sl_trace_span(fs->config.trace, "jbd2", "commit", fs->journal_tag, fs->journal_start_ns, now_ns);
+		sl_trace_span(fs->config.trace, "jbd2", "commit", fs->journal_tag, fs->journal_start_ns,
+			      now_ns);
 	}
 	while (*at) {
 		struct sl_ext4_fsync *req = *at;
@@ -176,7 +182,8 @@ static void data_written(struct sl_ext4_fsync *req, int64_t now_ns)
 	if (req->tid > fs->committed) {
 		wait_for_journal(req, now_ns);
 	} else if (sl_hyp_has_flush(fs->config.disk)) {
-		req->flush = (struct sl_hyp_req){.done.fire = flush_done, .op = SL_HYP_FLUSH, .tag = req->tag};
+		req->flush =
+		    (struct sl_hyp_req){.done.fire = flush_done, .op = SL_HYP_FLUSH, .tag = req->tag};
 		sl_hyp_submit(fs->config.disk, now_ns, &req->flush);
 	} else {
 		fsync_finish(req, now_ns);
@@ -275,7 +282,8 @@ static void add_extent(struct sl_ext4_file *file, int64_t offset, uint32_t bytes
 	file->dirty[file->n_dirty++] = (struct extent){offset, bytes};
 }
 
-void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int64_t offset, uint32_t bytes, bool zero)
+void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int64_t offset, uint32_t bytes,
+		   bool zero)
 {
 	struct sl_ext4_file *file = &fs->files[file_index];
 	int64_t start = offset / PAGE * PAGE, end = (offset + bytes + PAGE - 1) / PAGE * PAGE;
@@ -307,7 +315,8 @@ int64_t sl_ext4_position(const struct sl_ext4 *fs, uint32_t file, int64_t offset
 	return fs->files[file].base + offset;
 }
 
-int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files, int64_t file_bytes)
+int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files,
+		 int64_t file_bytes)
 {
 	*fs = (struct sl_ext4){.config = *config, .n_files = n_files, .running = 1, .next_base = FILES_START};
 	sl_slab_init(&fs->ios, sizeof(struct ext4_io));

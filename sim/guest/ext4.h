@@ -1,12 +1,12 @@
 /*
  * The guest's page cache, ext4 (data=ordered) and jbd2 over its virtual disk.
  *
- * Writes stay in the page cache until fsync. fsync(file): write the file's dirty ranges, all at once, and wait;
- * then, if the inode changed in a transaction that is not committed, have the journal commit it and wait:
- * descriptor + metadata blocks, then the commit record (with a flush before and after where the disk has a
- * cache); else only flush. So an fsync is up to three serial round trips. An overwrite changes nothing but
- * mtime, and that only once per tick of the guest's clock. One transaction holds the inodes of all files written
- * since the last commit: the first fsync of a sysbench round commits for all.
+ * Writes stay in the page cache until fsync. fsync(file): write the file's dirty ranges, all at once, and
+ * wait; then, if the inode changed in a transaction that is not committed, have the journal commit it and
+ * wait: descriptor + metadata blocks, then the commit record (with a flush before and after where the disk
+ * has a cache); else only flush. So an fsync is up to three serial round trips. An overwrite changes nothing
+ * but mtime, and that only once per tick of the guest's clock. One transaction holds the inodes of all files
+ * written since the last commit: the first fsync of a sysbench round commits for all.
  */
 #ifndef SL_GUEST_EXT4_H
 #define SL_GUEST_EXT4_H
@@ -25,8 +25,8 @@ struct sl_ext4_fsync {
 	struct sl_timer done;
 	uint32_t file;
 	uint64_t tag;
-	int waiting;                /* private from here on: writes outstanding */
-	uint64_t tid;               /* transaction that must be committed */
+	int waiting;  /* private from here on: writes outstanding */
+	uint64_t tid; /* transaction that must be committed */
 	struct sl_ext4 *fs;
 	struct sl_ext4_fsync *next; /* waits for the journal */
 	struct sl_cpu_job job;
@@ -66,11 +66,13 @@ struct sl_ext4 {
 };
 
 /* n_files files of file_bytes each, laid out one after the other. 0 or -ENOMEM. */
-int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files, int64_t file_bytes);
+int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files,
+		 int64_t file_bytes);
 void sl_ext4_fini(struct sl_ext4 *fs);
 
 /* A buffered write: costs nothing here (the caller pays the system call's CPU). */
-void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, uint32_t bytes, bool zero);
+void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, uint32_t bytes,
+		   bool zero);
 
 /* true when an fsync would find nothing to write, commit or flush. */
 bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file);

@@ -1,6 +1,6 @@
 /*
- * sysbench fileio in the guest. Buffered writes, reads that hit the page cache and syncs that find nothing cost
- * CPU only; that time is gathered and spent before the next request that waits for storage.
+ * sysbench fileio in the guest. Buffered writes, reads that hit the page cache and syncs that find nothing
+ * cost CPU only; that time is gathered and spent before the next request that waits for storage.
  */
 #include <stdlib.h>
 
@@ -46,8 +46,8 @@ static void waited(struct fileio_thread *thread, int64_t now_ns)
 	sl_hist_add(&client->report.latency, now_ns - thread->start_ns);
 	if (client->env.trace) {
 		sl_trace_span(client->env.trace, "guest",
-			      thread->request.op == SL_FILEIO_READ ? "read" : "fsync", thread->tag, thread->start_ns,
-			      now_ns);
+			      thread->request.op == SL_FILEIO_READ ? "read" : "fsync", thread->tag,
+			      thread->start_ns, now_ns);
 	}
 	run(thread, now_ns);
 }
@@ -125,8 +125,9 @@ static void buffered_write(struct fileio_thread *thread, int64_t now_ns)
 {
 	struct fileio_client *io = thread->client;
 
-	sl_ext4_write(&io->fs, now_ns + thread->cpu_ns, thread->request.file, (int64_t)thread->request.offset_bytes,
-		      (uint32_t)io->client.env.workload->block_bytes, true);
+	sl_ext4_write(&io->fs, now_ns + thread->cpu_ns, thread->request.file,
+		      (int64_t)thread->request.offset_bytes, (uint32_t)io->client.env.workload->block_bytes,
+		      true);
 }
 
 /* true when the request cost only CPU, which has been gathered. */

@@ -5,7 +5,7 @@
 
 #define PAGE_BYTES 16384
 #define LOG_BLOCK 512
-#define INDEX_ROW_BYTES 16    /* secondary index entry: k, id, overhead */
+#define INDEX_ROW_BYTES 16 /* secondary index entry: k, id, overhead */
 #define UNDO_PAGES 128u
 #define TXNS_PER_UNDO_PAGE 25 /* about 600 bytes of undo per transaction */
 #define DOUBLEWRITE_BYTES (INT64_C(2) << 20)
@@ -116,7 +116,8 @@ static void apply(struct sl_innodb *db, const struct sl_oltp_txn *txn)
 			dirty_page(db, db->leaf_pages + (uint32_t)(row * db->index_pages / db->config.rows));
 		}
 	}
-	dirty_page(db, db->leaf_pages + db->index_pages + (uint32_t)(db->txns / TXNS_PER_UNDO_PAGE % UNDO_PAGES));
+	dirty_page(db,
+		   db->leaf_pages + db->index_pages + (uint32_t)(db->txns / TXNS_PER_UNDO_PAGE % UNDO_PAGES));
 }
 
 static void release_stalled(struct sl_innodb *db, int64_t now_ns)
@@ -151,7 +152,8 @@ static void page_synced(struct sl_timer *timer, int64_t now_ns)
 		db->batch_written = true;
 		for (uint32_t i = 0; i < db->n_batch; i++) {
 			sl_ext4_write(db->config.fs, now_ns, DATA_FILE,
-				      DOUBLEWRITE_BYTES + (int64_t)db->batch[i] * PAGE_BYTES, PAGE_BYTES, false);
+				      DOUBLEWRITE_BYTES + (int64_t)db->batch[i] * PAGE_BYTES, PAGE_BYTES,
+				      false);
 		}
 		start_page_sync(db, now_ns);
 		return;

@@ -2,13 +2,13 @@
  * InnoDB's durable side (5.5): redo log with group commit, and the flushing of dirty pages.
  *
  * A commit is durable when the log is written and synced up to its LSN. One write + fsync is in flight at a
- * time; a committer whose LSN is not covered waits, and the first to wake writes for all that queued meanwhile.
- * Pages are flushed oldest change first, in batches of 64: doublewrite buffer (1 MiB, sequential) + fsync, then
- * the pages + fsync. How many, by XtraDB's "estimate" rule of 5.5 (srv0srv.c), once a second: nothing while the
- * checkpoint age is below a quarter of its maximum; else n^2 x redo / sum(maximum - age of page) pages, of those
- * as old as the redo of one second; every ten seconds a tenth of io_capacity. Without limit when the age passes
- * 7/8 of the maximum; user threads stall at the maximum.
- * Not modelled: binlog, buffer-pool misses (the table fits in guest memory), neighbour flushing, row locks.
+ * time; a committer whose LSN is not covered waits, and the first to wake writes for all that queued
+ * meanwhile. Pages are flushed oldest change first, in batches of 64: doublewrite buffer (1 MiB, sequential)
+ * + fsync, then the pages + fsync. How many, by XtraDB's "estimate" rule of 5.5 (srv0srv.c), once a second:
+ * nothing while the checkpoint age is below a quarter of its maximum; else n^2 x redo / sum(maximum - age of
+ * page) pages, of those as old as the redo of one second; every ten seconds a tenth of io_capacity. Without
+ * limit when the age passes 7/8 of the maximum; user threads stall at the maximum. Not modelled: binlog,
+ * buffer-pool misses (the table fits in guest memory), neighbour flushing, row locks.
  */
 #ifndef SL_GUEST_INNODB_H
 #define SL_GUEST_INNODB_H
@@ -45,8 +45,8 @@ struct sl_innodb {
 	struct sl_innodb_waiter *waiters, **waiters_tail, *stalled;
 	struct sl_ext4_fsync log_sync, page_sync;
 	uint32_t leaf_pages, index_pages, pages;
-	uint8_t *dirty;            /* per page */
-	uint32_t *queue;           /* dirty pages, oldest change first: ring of `pages` + 1 */
+	uint8_t *dirty;  /* per page */
+	uint32_t *queue; /* dirty pages, oldest change first: ring of `pages` + 1 */
 	int64_t *queue_lsn;
 	uint32_t head, tail;
 	uint32_t batch[64];

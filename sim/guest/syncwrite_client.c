@@ -44,8 +44,9 @@ static void start_write(struct slot *slot, int64_t now_ns)
 {
 	struct syncwrite_client *writer = slot->client;
 	const struct sl_workload *workload = writer->client.env.workload;
-	uint64_t block = workload->pattern == SL_PATTERN_SEQUENTIAL ? writer->next_block++ % writer->blocks
-								    : sl_rng_below(&writer->rng, writer->blocks);
+	uint64_t block = workload->pattern == SL_PATTERN_SEQUENTIAL
+			     ? writer->next_block++ % writer->blocks
+			     : sl_rng_below(&writer->rng, writer->blocks);
 
 	slot->start_ns = now_ns;
 	slot->call = (struct sl_store_req){

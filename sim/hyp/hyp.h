@@ -36,10 +36,10 @@ struct sl_hyp_req {
 };
 
 struct sl_hyp {
-	struct sl_loop *loop;     /* borrowed */
-	struct sl_store *server;  /* borrowed: the NFS server */
-	struct sl_wire *wire;     /* borrowed */
-	struct sl_trace *trace;   /* borrowed, may be NULL */
+	struct sl_loop *loop;    /* borrowed */
+	struct sl_store *server; /* borrowed: the NFS server */
+	struct sl_wire *wire;    /* borrowed */
+	struct sl_trace *trace;  /* borrowed, may be NULL */
 	int hypervisor, disk_cache;
 	int64_t half_delay_ns;
 	struct sl_slab calls;
@@ -55,8 +55,8 @@ bool sl_hyp_has_flush(const struct sl_hyp *hyp);
 
 void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req);
 
-/* One NFS call of a program that speaks NFS itself (libnfs in a guest), over the same path: `call` is filled by the caller (op, stable, file, range), its done fires
- * when the reply is back. */
+/* One NFS call of a program that speaks NFS itself (libnfs in a guest), over the same path: `call` is filled
+ * by the caller (op, stable, file, range), its done fires when the reply is back. */
 void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *call);
 
 #endif

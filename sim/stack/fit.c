@@ -57,8 +57,8 @@ static int run_cell(const struct search *search, int variant, int workload, doub
 	int rc = sl_scenario_box(search->sc, variant, &box, search->err);
 
 	if (rc == 0) {
-		rc = sl_stack_run(&box, sl_scenario_workload(search->sc, workload), search->options->seed, NULL,
-				  &measure, search->err);
+		rc = sl_stack_run(&box, sl_scenario_workload(search->sc, workload), search->options->seed,
+				  NULL, &measure, search->err);
 	}
 	if (rc == 0) {
 		double published = sl_scenario_published(search->sc, variant, workload)->value;
@@ -87,7 +87,8 @@ static int evaluate(struct search *search, double *ret)
 	search->fit->evaluations++;
 	*ret = sum;
 	if (search->options->progress &&
-	    !search->options->progress(search->options->progress_arg, search->fit->evaluations, search->planned)) {
+	    !search->options->progress(search->options->progress_arg, search->fit->evaluations,
+				       search->planned)) {
 		return sl_err_set(search->err, -ECANCELED, "fit: stopped");
 	}
 	return 0;
@@ -102,7 +103,8 @@ static double objective(unsigned n, const double *x, double *gradient, void *arg
 	for (unsigned i = 0; i < n && search->rc == 0; i++) {
 		struct sl_fit_param *param = &search->fit->params[i];
 
-		search->rc = sl_scenario_set_number(search->sc, param->key, from_unit(param, x[i]), search->err);
+		search->rc =
+		    sl_scenario_set_number(search->sc, param->key, from_unit(param, x[i]), search->err);
 	}
 	if (search->rc == 0) {
 		search->rc = evaluate(search, &sum);
@@ -129,10 +131,11 @@ static int collect_params(struct search *search)
 			continue;
 		}
 		if (fit->n_params == SL_FIT_MAX) {
-			return sl_err_set(search->err, -EINVAL,
-					  "%s: %s: more than %d free parameters; give one a value with kind spec, "
-					  "measured or assumed",
-					  p.where, p.key, SL_FIT_MAX);
+			return sl_err_set(
+			    search->err, -EINVAL,
+			    "%s: %s: more than %d free parameters; give one a value with kind spec, "
+			    "measured or assumed",
+			    p.where, p.key, SL_FIT_MAX);
 		}
 		param = &fit->params[fit->n_params++];
 		*param = (struct sl_fit_param){
@@ -165,7 +168,8 @@ static int count_cells(struct search *search)
 static int optimise(struct search *search, double *ret_best)
 {
 	struct sl_fit *fit = search->fit;
-	int max = search->options->max_evaluations > 0 ? search->options->max_evaluations : DEFAULT_EVALUATIONS;
+	int max =
+	    search->options->max_evaluations > 0 ? search->options->max_evaluations : DEFAULT_EVALUATIONS;
 	double x[SL_FIT_MAX];
 	nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, (unsigned)fit->n_params);
 
@@ -195,7 +199,8 @@ static int optimise(struct search *search, double *ret_best)
 }
 
 /* How far one parameter can go towards `bound` (in the unit range) before the fit is clearly worse. */
-static int find_range(struct search *search, struct sl_fit_param *param, double limit, double bound, double *ret)
+static int find_range(struct search *search, struct sl_fit_param *param, double limit, double bound,
+		      double *ret)
 {
 	double good = to_unit(param, param->value), bad = bound;
 
@@ -252,7 +257,8 @@ static void rms_of_seen(struct search *search)
 	search->fit->rms_pct = n > 0 && sum > 0 ? sl_exp(0.5 * sl_log(sum / n)) : 0;
 }
 
-int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret, struct sl_err *err)
+int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret,
+	       struct sl_err *err)
 {
 	struct search search = {.sc = sc, .options = options, .fit = ret, .err = err};
 	struct sl_run_options run = {.repeat = 1, .seed = options->seed};

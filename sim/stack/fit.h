@@ -12,16 +12,16 @@ struct sl_fit_param {
 	char key[64];
 	enum sl_unit unit;
 	double start, value;
-	double min, max;   /* bounds of the search */
-	double low, high;  /* range in which the RMS stays within 1.1x of the best, others fixed */
+	double min, max;  /* bounds of the search */
+	double low, high; /* range in which the RMS stays within 1.1x of the best, others fixed */
 };
 
 struct sl_fit {
 	int n_params;
 	struct sl_fit_param params[SL_FIT_MAX];
-	int n_cells;           /* cells the fit saw */
+	int n_cells;            /* cells the fit saw */
 	int degrees_of_freedom; /* n_cells - n_params */
-	double rms_pct;        /* over the cells it saw */
+	double rms_pct;         /* over the cells it saw */
 	int evaluations;
 	struct sl_result result; /* all cells with the fitted values, those it did not see included */
 };
@@ -34,8 +34,10 @@ struct sl_fit_options {
 	void *progress_arg;
 };
 
-/* Leaves the fitted values set in `sc`. Errors: -EINVAL (nothing free, more than SL_FIT_MAX, no calibrate cell). */
-int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret, struct sl_err *err);
+/* Leaves the fitted values set in `sc`. Errors: -EINVAL (nothing free, more than SL_FIT_MAX, no calibrate
+ * cell). */
+int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret,
+	       struct sl_err *err);
 void sl_fit_fini(struct sl_fit *fit);
 
 #endif

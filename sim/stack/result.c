@@ -41,7 +41,8 @@ void sl_result_fini(struct sl_result *result)
 	result->n_cells = 0;
 }
 
-const struct sl_cell *sl_result_find(const struct sl_result *result, int variant, int workload, enum sl_engine engine)
+const struct sl_cell *sl_result_find(const struct sl_result *result, int variant, int workload,
+				     enum sl_engine engine)
 {
 	for (int i = 0; i < result->n_cells; i++) {
 		const struct sl_cell *cell = &result->cells[i];
@@ -63,8 +64,8 @@ static void compare(struct sl_cell *cell, const struct sl_published *published)
 	}
 }
 
-static int run_cell(const struct sl_scenario *sc, const struct sl_run_options *options, int variant, int workload,
-		    struct sl_trace *trace, struct sl_cell *cell, struct sl_err *err)
+static int run_cell(const struct sl_scenario *sc, const struct sl_run_options *options, int variant,
+		    int workload, struct sl_trace *trace, struct sl_cell *cell, struct sl_err *err)
 {
 	int repeat = options->repeat > 0 ? options->repeat : 1;
 	struct sl_box box;
@@ -101,8 +102,8 @@ int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *opt
 		int v = i / n_workloads, w = i % n_workloads;
 		struct sl_cell cell;
 		int rc = run_cell(sc, options, options->variants ? options->variants[v] : v,
-				  options->workloads ? options->workloads[w] : w, i == 0 ? options->trace : NULL,
-				  &cell, err);
+				  options->workloads ? options->workloads[w] : w,
+				  i == 0 ? options->trace : NULL, &cell, err);
 
 		if (rc == 0 && sl_result_add(ret, &cell) < 0) {
 			rc = sl_err_set(err, -ENOMEM, "result: out of memory");
@@ -118,7 +119,8 @@ int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *opt
 	return 0;
 }
 
-/* The first variants with and without a log device that differ in nothing asked about: log in order of the file. */
+/* The first variants with and without a log device that differ in nothing asked about: log in order of the
+ * file. */
 static const struct sl_cell *first_cell(const struct sl_result *result, int workload, enum sl_engine engine,
 					bool with_log)
 {
@@ -129,7 +131,8 @@ static const struct sl_cell *first_cell(const struct sl_result *result, int work
 		if (cell->workload != workload || cell->engine != engine) {
 			continue;
 		}
-		if (sl_scenario_box(result->scenario, cell->variant, &box, NULL) == 0 && (box.n_log > 0) == with_log) {
+		if (sl_scenario_box(result->scenario, cell->variant, &box, NULL) == 0 &&
+		    (box.n_log > 0) == with_log) {
 			return cell;
 		}
 	}
@@ -148,7 +151,8 @@ static const struct sl_resource *busiest(const struct sl_measure *measure)
 	return most;
 }
 
-void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf, size_t size)
+void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
+		    size_t size)
 {
 	const struct sl_cell *none = first_cell(result, workload, engine, false);
 	const struct sl_cell *slog = first_cell(result, workload, engine, true);
@@ -172,7 +176,8 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 		     slog->value / none->value);
 	limit = busiest(&slog->measure);
 	if (limit && n > 0 && (size_t)n < size) {
-		snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name, limit->utilisation * 100,
+		snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name,
+			 limit->utilisation * 100,
 			 limit->utilisation >= SATURATED ? ": a faster SLOG can add no more" : "");
 	}
 }

@@ -69,7 +69,8 @@ struct sl_run_options {
 	int repeat; /* repeat i uses seed + i */
 	uint64_t seed;
 	struct sl_trace *trace; /* of the first sample of the first cell; may be NULL */
-	/* Called after each cell; may be NULL. Return false to stop (Ctrl-C): the result keeps what was measured. */
+	/* Called after each cell; may be NULL. Return false to stop (Ctrl-C): the result keeps what was
+	 * measured. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
 };
@@ -85,10 +86,12 @@ void sl_result_fini(struct sl_result *result);
 
 /* Appends a cell (copied); 0 or -ENOMEM. */
 int sl_result_add(struct sl_result *result, const struct sl_cell *cell);
-const struct sl_cell *sl_result_find(const struct sl_result *result, int variant, int workload, enum sl_engine engine);
+const struct sl_cell *sl_result_find(const struct sl_result *result, int variant, int workload,
+				     enum sl_engine engine);
 
 /* Root mean square of error_pct over the cells of `role`; *ret_count says over how many. */
-double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine, int *ret_count);
+double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine,
+		     int *ret_count);
 
 /* Mean and 95 % half width of n samples (Student t, n < 2: 0). */
 void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *ret_ci95);
@@ -97,13 +100,14 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
  * The gain of the first variant with a log device over the first without, as one sentence for `workload`:
  * "2 threads: 148 -> 188 TPS, 1.27x; limited by ...". Empty when the scenario has no such pair.
  */
-void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf, size_t size);
+void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
+		    size_t size);
 
-const char *sl_engine_name(enum sl_engine engine); /* "model", "model(lab)", "live" */
+const char *sl_engine_name(enum sl_engine engine);      /* "model", "model(lab)", "live" */
 const char *sl_metric_unit(enum sl_workload_kind kind); /* "TPS", "requests/s", "writes/s" */
 
-/* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind its
- * sockets. Owned by the caller: sl_store_free. */
+/* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind
+ * its sockets. Owned by the caller: sl_store_free. */
 int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
 		   struct sl_err *err);
 

@@ -123,7 +123,8 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	int64_t now_ns = sl_loop_now(stack->loop);
 
 	*ret = (struct sl_measure){
-	    .rate = report->elapsed_ns > 0 ? (double)report->operations * 1e9 / (double)report->elapsed_ns : 0,
+	    .rate =
+		report->elapsed_ns > 0 ? (double)report->operations * 1e9 / (double)report->elapsed_ns : 0,
 	    .operations = report->operations,
 	    .elapsed_ns = report->elapsed_ns,
 	    .p50_ns = sl_hist_quantile(&report->latency, 0.50),

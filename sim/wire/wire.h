@@ -1,8 +1,8 @@
 /*
  * Between the hypervisor and the storage VM: a virtual switch (bandwidth) and the storage VM's network card.
  * Paravirtual cards (vmxnet3, virtio) cost nothing beyond the delay of a call, which the hypervisor's client
- * carries. An emulated E1000 costs one VM exit and interrupt per received frame (it has no receive offload) and
- * one doorbell per transmitted segment (it has TSO: up to 64 KiB).
+ * carries. An emulated E1000 costs one VM exit and interrupt per received frame (it has no receive offload)
+ * and one doorbell per transmitted segment (it has TSO: up to 64 KiB).
  */
 #ifndef SL_WIRE_WIRE_H
 #define SL_WIRE_WIRE_H

@@ -1,6 +1,6 @@
 /*
- * The request stream of sysbench 0.4 fileio (sb_fileio.c): which file, which offset, when all files are synced,
- * when it ends. Pure: the model and the real load generator share it.
+ * The request stream of sysbench 0.4 fileio (sb_fileio.c): which file, which offset, when all files are
+ * synced, when it ends. Pure: the model and the real load generator share it.
  *
  * A round is `fsync_every` counted requests, then one fsync for every file, written or not; fsyncs are not
  * counted. All data is zero bytes (0.4 never fills its buffer).
@@ -56,7 +56,8 @@ struct sl_fileio {
 
 void sl_fileio_init(struct sl_fileio *io, const struct sl_fileio_config *config, uint64_t seed);
 
-/* Draws the next request; SL_FILEIO_END when max_requests or, in the sequential modes, the last block is done. */
+/* Draws the next request; SL_FILEIO_END when max_requests or, in the sequential modes, the last block is
+ * done. */
 void sl_fileio_next(struct sl_fileio *io, struct sl_fileio_request *ret);
 
 #endif

@@ -6,7 +6,8 @@
 #define SPECIAL_ITERATIONS 12
 #define SPECIAL_HOT_IDS 0.01 /* share of the ids that is hot */
 
-void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows, enum sl_oltp_distribution dist)
+void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows,
+		  enum sl_oltp_distribution dist)
 {
 	char stream[32];
 
@@ -49,9 +50,9 @@ uint32_t sl_oltp_key(struct sl_oltp *oltp)
 
 void sl_oltp_next(struct sl_oltp *oltp, struct sl_oltp_txn *ret)
 {
-	static const enum sl_oltp_kind after_points[] = {SL_OLTP_RANGE,    SL_OLTP_SUM,          SL_OLTP_ORDER,
-							 SL_OLTP_DISTINCT, SL_OLTP_UPDATE_INDEX, SL_OLTP_UPDATE,
-							 SL_OLTP_DELETE};
+	static const enum sl_oltp_kind after_points[] = {
+	    SL_OLTP_RANGE,        SL_OLTP_SUM,    SL_OLTP_ORDER, SL_OLTP_DISTINCT,
+	    SL_OLTP_UPDATE_INDEX, SL_OLTP_UPDATE, SL_OLTP_DELETE};
 	struct sl_oltp_statement *at = ret->statements;
 	uint32_t replaced;
 

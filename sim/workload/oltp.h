@@ -49,13 +49,14 @@ struct sl_oltp {
 };
 
 /* Starts client number `client` of `seed`; rows >= 1. */
-void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows, enum sl_oltp_distribution dist);
+void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows,
+		  enum sl_oltp_distribution dist);
 
 /* Draws the next transaction. */
 void sl_oltp_next(struct sl_oltp *oltp, struct sl_oltp_txn *ret);
 
-/* Draws one key in 1..rows. `special` (res 75, pct 1, iter 12): one key in four is the mean of 12 uniforms over
- * the table, the others are uniform in the central 1 %. */
+/* Draws one key in 1..rows. `special` (res 75, pct 1, iter 12): one key in four is the mean of 12 uniforms
+ * over the table, the others are uniform in the central 1 %. */
 uint32_t sl_oltp_key(struct sl_oltp *oltp);
 
 #endif

@@ -10,11 +10,11 @@
 #include "sim/zfs/txg.h"
 #include "sim/zfs/zil.h"
 
-#define ARC_SHARE 0.7             /* of the storage VM's memory */
-#define DIRTY_MAX_SHARE 0.1       /* zfs_dirty_data_max_percent */
+#define ARC_SHARE 0.7               /* of the storage VM's memory */
+#define DIRTY_MAX_SHARE 0.1         /* zfs_dirty_data_max_percent */
 #define DIRTY_SYNC_BYTES (64 << 20) /* zfs_dirty_data_sync of 0.6.3 */
-#define RECORD_UNIT 131072.0      /* the record size that the per-record CPU costs are stated for */
-#define META_RECORD 256u          /* bytes of a TX_CREATE and the like */
+#define RECORD_UNIT 131072.0        /* the record size that the per-record CPU costs are stated for */
+#define META_RECORD 256u            /* bytes of a TX_CREATE and the like */
 
 struct sl_pool {
 	struct sl_store store;
@@ -160,8 +160,8 @@ static int64_t call_cpu_ns(struct sl_pool *pool, int64_t now_ns, const struct sl
 
 	switch (req->op) {
 	case SL_STORE_WRITE:
-		return copy_ns + pool->record_cpu_ns * sl_txg_dirty(&pool->txg, now_ns, req->file, req->offset_bytes,
-								    req->bytes, req->zero);
+		return copy_ns + pool->record_cpu_ns * sl_txg_dirty(&pool->txg, now_ns, req->file,
+								    req->offset_bytes, req->bytes, req->zero);
 	case SL_STORE_READ:
 		return copy_ns;
 	case SL_STORE_META:
@@ -204,8 +204,8 @@ static void txg_synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_n
 	}
 }
 
-static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int n, const char *what, uint64_t seed,
-		     struct sl_err *err)
+static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int n, const char *what,
+		     uint64_t seed, struct sl_err *err)
 {
 	for (int i = 0; i < n; i++) {
 		struct sl_dev *disk;
@@ -217,8 +217,9 @@ static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int 
 		if (rc < 0) {
 			return rc;
 		}
-		sl_vdev_add_disk(vdev, disk, specs[i].kind == SL_DEV_NULL ? INT64_C(1) << 40
-									  : (int64_t)specs[i].capacity_bytes);
+		sl_vdev_add_disk(vdev, disk,
+				 specs[i].kind == SL_DEV_NULL ? INT64_C(1) << 40
+							      : (int64_t)specs[i].capacity_bytes);
 	}
 	return 0;
 }

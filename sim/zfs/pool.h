@@ -1,6 +1,6 @@
 /*
- * A ZFS pool behind an NFS server, as a timed store: records, ZIL, txg, data and log vdevs, on the CPUs of the
- * storage VM. sl_nfsd puts the server's threads in front of it.
+ * A ZFS pool behind an NFS server, as a timed store: records, ZIL, txg, data and log vdevs, on the CPUs of
+ * the storage VM. sl_nfsd puts the server's threads in front of it.
  */
 #ifndef SL_ZFS_POOL_H
 #define SL_ZFS_POOL_H
@@ -20,8 +20,8 @@ struct sl_pool_stats {
 	double zil_utilisation, log_utilisation, data_utilisation;
 };
 
-/* Builds the pool of `box` on `loop` with the CPUs `cpu` (both borrowed). working_set_bytes: data that is read
- * (decides the ARC's hit rate); 0 = fits. Errors: -EINVAL, -ENOMEM. */
+/* Builds the pool of `box` on `loop` with the CPUs `cpu` (both borrowed). working_set_bytes: data that is
+ * read (decides the ARC's hit rate); 0 = fits. Errors: -EINVAL, -ENOMEM. */
 int sl_pool_new(const struct sl_box *box, struct sl_loop *loop, struct sl_cpu *cpu, uint64_t seed,
 		int64_t working_set_bytes, struct sl_trace *trace, struct sl_pool **ret, struct sl_err *err);
 void sl_pool_free(struct sl_pool *pool);

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASYNC_MIN 1.0            /* zfs_vdev_async_write_min_active of 0.6.3 */
-#define ASYNC_MAX 10.0           /* zfs_vdev_async_write_max_active */
-#define ASYNC_DIRTY_LOW 0.3      /* share of dirty_max where the limit begins to grow */
-#define ASYNC_DIRTY_HIGH 0.6     /* and where it ends */
-#define META_WRITES 30u          /* small writes every txg costs: MOS, space maps, dnodes, with their copies */
+#define ASYNC_MIN 1.0        /* zfs_vdev_async_write_min_active of 0.6.3 */
+#define ASYNC_MAX 10.0       /* zfs_vdev_async_write_max_active */
+#define ASYNC_DIRTY_LOW 0.3  /* share of dirty_max where the limit begins to grow */
+#define ASYNC_DIRTY_HIGH 0.6 /* and where it ends */
+#define META_WRITES 30u      /* small writes every txg costs: MOS, space maps, dnodes, with their copies */
 #define META_BYTES 8192
 #define RECORDS_PER_INDIRECT 128u /* block pointers of a 16 KiB indirect block, written twice (ditto) */
-#define CPU_SLICE_RECORDS 2u     /* records a sync thread works on before others get their turn */
-#define FINAL_FLUSHES 2          /* before and after the uberblock */
+#define CPU_SLICE_RECORDS 2u      /* records a sync thread works on before others get their turn */
+#define FINAL_FLUSHES 2           /* before and after the uberblock */
 
 struct txg_io {
 	void *pool_link;
@@ -87,7 +87,8 @@ static void start_sync(struct sl_txg *txg, int64_t now_ns)
 	txg->writes_left = txg->dirty_records;
 	txg->write_bytes = record_bytes;
 	txg->in_flight = 0;
-	/* Indirect blocks and the fixed metadata are written like records, only smaller: see next_write_bytes. */
+	/* Indirect blocks and the fixed metadata are written like records, only smaller: see
+	 * next_write_bytes. */
 	txg->writes_left += META_WRITES + 2 * indirect;
 	txg->flushes_left = FINAL_FLUSHES;
 	txg->open++;
@@ -202,8 +203,8 @@ static void sync_step(struct sl_txg *txg, int64_t now_ns)
 	sync_finished(txg, now_ns);
 }
 
-void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct sl_loop *loop, struct sl_cpu *cpu,
-		 struct sl_trace *trace)
+void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct sl_loop *loop,
+		 struct sl_cpu *cpu, struct sl_trace *trace)
 {
 	*txg = (struct sl_txg){.config = *config, .loop = loop, .cpu = cpu, .trace = trace, .open = 1};
 	txg->timer.fire = timeout;
@@ -226,7 +227,8 @@ uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes
 	return bytes == 0 ? 0 : (uint32_t)((offset + bytes - 1) / size - offset / size + 1);
 }
 
-uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes, bool zero)
+uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes,
+		      bool zero)
 {
 	uint64_t first = (uint64_t)offset / txg->config.recordsize_bytes;
 	uint32_t n = sl_txg_records(txg, offset, bytes), fresh = 0;

@@ -1,8 +1,8 @@
 /*
- * Transaction groups: what is dirty, and writing it out every zfs_txg_timeout. One txg is open, at most one is
- * syncing. Syncing costs CPU per record (compression, checksum, parity) and, for records that are not all zero,
- * writes to the data vdevs, 1 to 10 at a time per disk depending on how much is dirty; then labels and flushes. All-zero records become
- * holes under compression: CPU only.
+ * Transaction groups: what is dirty, and writing it out every zfs_txg_timeout. One txg is open, at most one
+ * is syncing. Syncing costs CPU per record (compression, checksum, parity) and, for records that are not all
+ * zero, writes to the data vdevs, 1 to 10 at a time per disk depending on how much is dirty; then labels and
+ * flushes. All-zero records become holes under compression: CPU only.
  */
 #ifndef SL_ZFS_TXG_H
 #define SL_ZFS_TXG_H
@@ -17,11 +17,11 @@
 
 struct sl_txg_config {
 	struct sl_vdev *data;
-	int64_t timeout_ns;        /* zfs_txg_timeout */
+	int64_t timeout_ns;         /* zfs_txg_timeout */
 	int64_t record_sync_cpu_ns; /* CPU to sync one record */
 	uint32_t recordsize_bytes;
-	double compress_ratio; /* of non-zero records */
-	bool holes;            /* compression is on: zero records cost no write */
+	double compress_ratio;    /* of non-zero records */
+	bool holes;               /* compression is on: zero records cost no write */
 	int64_t dirty_max_bytes;  /* zfs_dirty_data_max */
 	int64_t dirty_sync_bytes; /* dirty data that starts a sync before the timeout */
 };
@@ -57,12 +57,14 @@ struct sl_txg {
 	uint64_t synced; /* counter */
 };
 
-void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct sl_loop *loop, struct sl_cpu *cpu,
-		 struct sl_trace *trace);
+void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct sl_loop *loop,
+		 struct sl_cpu *cpu, struct sl_trace *trace);
 void sl_txg_fini(struct sl_txg *txg);
 
-/* Marks the records of a write dirty. Returns how many were clean in this txg (each costs a read-modify-write). */
-uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes, bool zero);
+/* Marks the records of a write dirty. Returns how many were clean in this txg (each costs a
+ * read-modify-write). */
+uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes,
+		      bool zero);
 
 /* Records a range touches. */
 uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes);

@@ -52,8 +52,8 @@ static void leaf_cpu_done(struct sl_timer *timer, int64_t now_ns)
 	sl_dev_submit(leaf->disk, now_ns, &leaf->req);
 }
 
-static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io, const struct column *column,
-			int64_t cpu_ns)
+static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io,
+			const struct column *column, int64_t cpu_ns)
 {
 	struct leaf *leaf = sl_slab_get(&vdev->leaves);
 

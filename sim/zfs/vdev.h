@@ -1,8 +1,8 @@
 /*
  * A class of vdevs (the data disks, or the log disks): layout, allocation, and what a block costs each leaf.
  * Stripe: each block goes to one disk, round robin. Mirror: to all, done at the slowest. Raidz1: data sectors
- * in columns plus parity, padded to a multiple of two sectors (vdev_raidz_asize); every column is one leaf I/O.
- * Encryption below the vdevs (GELI) is paid per leaf I/O on the storage VM's CPUs.
+ * in columns plus parity, padded to a multiple of two sectors (vdev_raidz_asize); every column is one leaf
+ * I/O. Encryption below the vdevs (GELI) is paid per leaf I/O on the storage VM's CPUs.
  */
 #ifndef SL_ZFS_VDEV_H
 #define SL_ZFS_VDEV_H
@@ -27,10 +27,10 @@ struct sl_vdev_config {
 	enum sl_vdev_layout layout;
 	const char *layer; /* static, for the trace: "data disks" */
 	int ashift;
-	bool flush_honoured;     /* false: a flush is answered at once and reaches nothing */
-	int64_t leaf_cpu_ns;     /* CPU per leaf I/O (GELI), reads and writes */
-	double leaf_cpu_bps;     /* and per byte; 0 = none */
-	double parity_bps;       /* raidz: parity computation; 0 = free */
+	bool flush_honoured; /* false: a flush is answered at once and reaches nothing */
+	int64_t leaf_cpu_ns; /* CPU per leaf I/O (GELI), reads and writes */
+	double leaf_cpu_bps; /* and per byte; 0 = none */
+	double parity_bps;   /* raidz: parity computation; 0 = free */
 };
 
 /* Owned by the caller, embedded; must live until `done` fires. */
@@ -71,7 +71,8 @@ int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes);
 /* Next free place for a block of `bytes`: allocation moves forward and wraps at the end. */
 int64_t sl_vdev_alloc(struct sl_vdev *vdev, int64_t bytes);
 
-/* Fires io->done when all leaf I/Os are done; at once, from inside this call, for a flush that reaches no disk. */
+/* Fires io->done when all leaf I/Os are done; at once, from inside this call, for a flush that reaches no
+ * disk. */
 void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io);
 
 /* Share of time with I/O outstanding since time 0. */

@@ -3,10 +3,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define CHAIN_HEADER 192u       /* zil_chain_t */
-#define WRITE_HEADER 192u       /* lr_write_t */
-#define INDIRECT_ABOVE 32768u   /* zfs_immediate_write_sz */
-#define SLIM_ROUND 4096u        /* a log device gets the used part, in multiples of this */
+#define CHAIN_HEADER 192u     /* zil_chain_t */
+#define WRITE_HEADER 192u     /* lr_write_t */
+#define INDIRECT_ABOVE 32768u /* zfs_immediate_write_sz */
+#define SLIM_ROUND 4096u      /* a log device gets the used part, in multiples of this */
 #define MAX_LOG_DATA (131072u - CHAIN_HEADER - WRITE_HEADER)
 
 /* One write of the batch: a log block or a record written in place. */
@@ -250,8 +250,8 @@ static void start_batch(struct sl_zil *zil, int64_t now_ns)
 	sl_cpu_run(zil->cpu, now_ns, &zil->job, pack_batch(zil));
 }
 
-void sl_zil_init(struct sl_zil *zil, const struct sl_zil_config *config, struct sl_loop *loop, struct sl_cpu *cpu,
-		 struct sl_trace *trace)
+void sl_zil_init(struct sl_zil *zil, const struct sl_zil_config *config, struct sl_loop *loop,
+		 struct sl_cpu *cpu, struct sl_trace *trace)
 {
 	*zil = (struct sl_zil){.config = *config, .loop = loop, .cpu = cpu, .trace = trace};
 	zil->queued_tail = &zil->queued;

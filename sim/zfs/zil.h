@@ -2,14 +2,14 @@
  * The ZFS intent log of 2014 (0.6.3, FreeNAS 9.2, illumos): one commit batch in flight.
  *
  * A commit that finds the writer busy waits; when the writer is done, everything queued is one batch: records
- * are packed into log blocks, all blocks are written, the touched vdevs are flushed, everybody is woken. So the
- * group size is the number of arrivals during the batch before. Facts:
+ * are packed into log blocks, all blocks are written, the touched vdevs are flushed, everybody is woken. So
+ * the group size is the number of arrivals during the batch before. Facts:
  * - a write record is 192 bytes + data; each block starts with a 192-byte chain header;
- * - block sizes come in buckets of 4, 12, 36 and 128 KiB, chosen when the block before is issued, from the bytes
- *   of the present batch, never below the largest of the last 16 choices;
+ * - block sizes come in buckets of 4, 12, 36 and 128 KiB, chosen when the block before is issued, from the
+ * bytes of the present batch, never below the largest of the last 16 choices;
  * - on a log device only the used part of a block is written (rounded to 4 KiB); on raidz the whole block is;
- * - without a log device (or with logbias=throughput) writes above 32 KiB (above 0) are indirect: the data goes
- *   to its final place, the log gets the header; two such writes to one record in a batch write it once
+ * - without a log device (or with logbias=throughput) writes above 32 KiB (above 0) are indirect: the data
+ * goes to its final place, the log gets the header; two such writes to one record in a batch write it once
  *   (TX_WRITE2).
  */
 #ifndef SL_ZFS_ZIL_H
@@ -46,10 +46,10 @@ struct sl_zil_record {
 /* One logged change (itx). */
 struct sl_zil_itx {
 	uint64_t file;
-	uint64_t txg;   /* that will make it stable anyway */
-	uint32_t bytes; /* of data; 0 for metadata records */
-	uint64_t first_record;    /* of the range written */
-	uint32_t records; /* that the range touches */
+	uint64_t txg;          /* that will make it stable anyway */
+	uint32_t bytes;        /* of data; 0 for metadata records */
+	uint64_t first_record; /* of the range written */
+	uint32_t records;      /* that the range touches */
 };
 
 /* Embedded in the caller's request; `done` fires when everything logged before the commit is stable. */
@@ -69,7 +69,8 @@ struct sl_zil {
 	struct sl_loop *loop;
 	struct sl_cpu *cpu;
 	struct sl_trace *trace;
-	struct sl_zil_list sync, async; /* sync: goes out with the next batch; async: when its file is committed */
+	struct sl_zil_list sync,
+	    async; /* sync: goes out with the next batch; async: when its file is committed */
 	struct sl_zil_waiter *queued, **queued_tail; /* for the next batch */
 	struct sl_zil_waiter *batch;                 /* of the batch in flight */
 	bool busy;
@@ -80,19 +81,19 @@ struct sl_zil {
 	uint32_t block_bytes, block_used; /* of the open log block */
 	uint32_t prev_blocks[SL_ZIL_PREV_BLOCKS];
 	uint32_t prev_at;
-	uint64_t batch_bytes; /* logged so far in this batch (zl_cur_used) */
+	uint64_t batch_bytes;   /* logged so far in this batch (zl_cur_used) */
 	uint32_t *block_writes; /* sizes of the batch's block writes */
 	uint32_t n_blocks, block_room, n_indirect;
 	struct sl_zil_record in_place[SL_ZIL_IN_PLACE]; /* records already written in place by this batch */
 	uint64_t tag;
 	int64_t batch_start_ns, busy_ns;
 	uint64_t batches, commits, blocks, indirect; /* counters */
-	int64_t log_bytes; /* written to the log */
+	int64_t log_bytes;                           /* written to the log */
 };
 
 /* Borrows everything but its own memory. */
-void sl_zil_init(struct sl_zil *zil, const struct sl_zil_config *config, struct sl_loop *loop, struct sl_cpu *cpu,
-		 struct sl_trace *trace);
+void sl_zil_init(struct sl_zil *zil, const struct sl_zil_config *config, struct sl_loop *loop,
+		 struct sl_cpu *cpu, struct sl_trace *trace);
 void sl_zil_fini(struct sl_zil *zil);
 
 /* Logs a change; `sync` changes go out with any commit, the others when their own file is committed. */
