@@ -249,7 +249,7 @@ void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req
 	uint32_t requests = file->n_dirty > 0 ? file->n_dirty : 1;
 
 	req->fs = fs;
-	req->tid = file->tid;
+	req->tid = req->datasync ? 0 : file->tid;
 	req->start_ns = now_ns;
 	req->job.done.fire = write_dirty;
 	sl_cpu_run(fs->config.cpu, now_ns, &req->job, requests * fs->config.block_cpu_ns);

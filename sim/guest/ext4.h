@@ -24,6 +24,7 @@
 struct sl_ext4_fsync {
 	struct sl_timer done;
 	uint32_t file;
+	bool datasync; /* fdatasync: changed time stamps alone need no journal commit */
 	uint64_t tag;
 	int waiting;  /* private from here on: writes outstanding */
 	uint64_t tid; /* transaction that must be committed */

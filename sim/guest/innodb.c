@@ -42,6 +42,10 @@ static void log_synced(struct sl_timer *timer, int64_t now_ns)
 	struct sl_innodb *db = sl_container_of(timer, struct sl_innodb, log_sync.done);
 	struct sl_innodb_waiter *ready = db->waiters, **at = &ready;
 
+	if (db->config.trace) {
+		sl_trace_span(db->config.trace, "InnoDB", "redo log sync", db->log_sync.tag, db->log_start_ns,
+			      now_ns);
+	}
 	db->flushed_lsn = db->writing_lsn;
 	db->log_busy = false;
 	while (*at && (*at)->lsn <= db->flushed_lsn) {
@@ -76,7 +80,9 @@ static void write_log(struct sl_innodb *db, int64_t now_ns, uint64_t tag)
 		offset = 0; /* wrapped: counted as one write at the start */
 	}
 	sl_ext4_write(db->config.fs, now_ns, LOG_FILE, offset, (uint32_t)(end - start), false);
+	db->log_start_ns = now_ns;
 	db->log_sync.file = LOG_FILE;
+	db->log_sync.datasync = db->config.datasync;
 	db->log_sync.tag = tag;
 	db->log_sync.done.fire = log_synced;
 	sl_ext4_fsync(db->config.fs, now_ns, &db->log_sync);
@@ -139,6 +145,7 @@ static void release_stalled(struct sl_innodb *db, int64_t now_ns)
 static void start_page_sync(struct sl_innodb *db, int64_t now_ns)
 {
 	db->page_sync.file = DATA_FILE;
+	db->page_sync.datasync = db->config.datasync;
 	db->page_sync.tag = 0;
 	sl_ext4_fsync(db->config.fs, now_ns, &db->page_sync);
 }

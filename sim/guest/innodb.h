@@ -22,12 +22,14 @@
 #define SL_INNODB_FILES 2 /* of the file system: redo log, table space */
 
 struct sl_innodb_config {
-	struct sl_loop *loop; /* borrowed */
-	struct sl_ext4 *fs;   /* borrowed; files 0 and 1 are used */
+	struct sl_loop *loop;   /* borrowed */
+	struct sl_trace *trace; /* borrowed, may be NULL */
+	struct sl_ext4 *fs;     /* borrowed; files 0 and 1 are used */
 	uint32_t rows;
 	int64_t row_bytes, redo_bytes; /* table space per row, redo per transaction */
 	int64_t log_bytes;             /* size of the redo log */
 	double io_capacity;            /* pages per second */
+	bool datasync;                 /* 10.x syncs with fdatasync, 5.5 with fsync */
 };
 
 /* Embedded in a client; `done` fires when the commit is durable (or, of begin, when it may go on). */
@@ -40,7 +42,7 @@ struct sl_innodb_waiter {
 
 struct sl_innodb {
 	struct sl_innodb_config config;
-	int64_t lsn, flushed_lsn, writing_lsn;
+	int64_t lsn, flushed_lsn, writing_lsn, log_start_ns;
 	bool log_busy;
 	struct sl_innodb_waiter *waiters, **waiters_tail, *stalled;
 	struct sl_ext4_fsync log_sync, page_sync;

@@ -115,12 +115,14 @@ static int init_database(struct oltp_client *oltp)
 	};
 	struct sl_innodb_config db = {
 	    .loop = env->loop,
+	    .trace = env->trace,
 	    .fs = &oltp->fs,
 	    .rows = (uint32_t)env->workload->rows,
 	    .row_bytes = (int64_t)box->row_bytes,
 	    .redo_bytes = (int64_t)box->redo_bytes,
 	    .log_bytes = (int64_t)box->log_size_bytes,
 	    .io_capacity = box->io_capacity,
+	    .datasync = box->database != SL_DB_MARIADB_55,
 	};
 	int rc = sl_ext4_init(&oltp->fs, &fs, SL_INNODB_FILES, sl_innodb_file_bytes(&db));
 

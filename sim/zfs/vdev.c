@@ -10,6 +10,7 @@ struct leaf {
 	struct sl_dev *disk;
 	struct sl_cpu_job job;
 	struct sl_dev_req req;
+	int64_t start_ns; /* at the disk */
 };
 
 /* What one disk gets of a block. */
@@ -18,6 +19,8 @@ struct column {
 	int64_t offset, bytes;
 };
 
+static const char *const io_names[] = {"read", "write", "flush"};
+
 static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_ns)
 {
 	vdev->outstanding--;
@@ -25,9 +28,8 @@ static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_n
 		vdev->busy_ns += now_ns - vdev->busy_from_ns;
 	}
 	if (vdev->trace) {
-		static const char *const names[] = {"read", "write", "flush"};
-
-		sl_trace_span(vdev->trace, vdev->config.layer, names[io->op], io->tag, io->start_ns, now_ns);
+		sl_trace_span(vdev->trace, vdev->config.layer, io_names[io->op], io->tag, io->start_ns,
+			      now_ns);
 	}
 	sl_timer_fire(&io->done, now_ns);
 }
@@ -38,6 +40,9 @@ static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
 	struct sl_vdev_io *io = leaf->io;
 	struct sl_vdev *vdev = leaf->vdev;
 
+	if (vdev->trace) {
+		sl_trace_span(vdev->trace, "disk", io_names[io->op], io->tag, leaf->start_ns, now_ns);
+	}
 	sl_slab_put(&vdev->leaves, leaf);
 	io->waiting--;
 	if (io->waiting == 0) {
@@ -49,6 +54,7 @@ static void leaf_cpu_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct leaf *leaf = sl_container_of(timer, struct leaf, job.done);
 
+	leaf->start_ns = now_ns;
 	sl_dev_submit(leaf->disk, now_ns, &leaf->req);
 }
 
@@ -70,7 +76,7 @@ static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io 
 	if (cpu_ns > 0) {
 		sl_cpu_run(vdev->cpu, now_ns, &leaf->job, cpu_ns);
 	} else {
-		sl_dev_submit(leaf->disk, now_ns, &leaf->req);
+		leaf_cpu_done(&leaf->job.done, now_ns);
 	}
 }
 
