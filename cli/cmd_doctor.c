@@ -33,8 +33,8 @@ enum state {
 
 struct finding {
 	enum state state;
-	char detail[256];
-	char fix[256]; /* a command; "" = none */
+	char detail[sizeof(((struct sl_err *)0)->msg)]; /* an error fits */
+	char fix[256];                                  /* a command; "" = none */
 };
 
 struct check {

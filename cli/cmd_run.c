@@ -137,7 +137,7 @@ static int run_engine(struct run *run, struct sl_err *err)
 				       .time_s = run->time_s > 0 ? run->time_s : LIVE_TIME_S};
 	int rc;
 
-	sl_progress_start(&progress, stderr, "cells");
+	sl_progress_start(&progress, stderr, "runs");
 	if (run->is_live) {
 		rc = sl_live_run(run->session.sc, &live, &run->live, err);
 	} else {

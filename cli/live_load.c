@@ -63,7 +63,7 @@ static void args_make(struct load *load, const struct sl_live_load *what)
 					    [SL_MODE_RNDWR] = "rndwr",
 					    [SL_MODE_RNDRW] = "rndrw"};
 	const struct sl_workload *w = what->workload;
-	char url[ARG_MAX_BYTES];
+	char url[ARG_MAX_BYTES / 2];
 
 	arg(load, w->kind == SL_WL_SYNCWRITE ? "syncwrite" : "fileio", NULL);
 	snprintf(url, sizeof(url), "nfs://127.0.0.1/%s?nfsport=%u&mountport=%u",

@@ -55,8 +55,8 @@ bool sl_hyp_has_flush(const struct sl_hyp *hyp);
 
 void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req);
 
-/* One NFS call of a program that speaks NFS itself (libnfs in a guest), over the same path: `call` is filled
+/* One NFS call of a program that speaks NFS itself (libnfs in a guest), over the same path: `outer` is filled
  * by the caller (op, stable, file, range), its done fires when the reply is back. */
-void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *call);
+void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *outer);
 
 #endif

@@ -10,13 +10,14 @@ enum {
 	AUTH_SYS = 1
 };
 
-/* What of `path` lies below the export ("" is the export itself), or NULL when it is elsewhere. */
+/* What of `path` lies below the export ("" is the export itself), or NULL when it is elsewhere. libnfs mounts
+ * nfs://host/file by asking for "": that is the root when the root is what we export. */
 static const char *below_export(const struct sl_nfs3 *srv, const char *path)
 {
 	size_t size = strlen(srv->export_path);
 
 	if (size == 1) {
-		return path[0] == '/' ? path : NULL;
+		return path[0] == '/' || path[0] == '\0' ? path : NULL;
 	}
 	if (strncmp(path, srv->export_path, size) != 0 || (path[size] != '/' && path[size] != '\0')) {
 		return NULL;

@@ -94,6 +94,8 @@ static int evaluate(struct search *search, double *ret)
 	return 0;
 }
 
+/* nlopt_func; sbplx asks for no gradient. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is NLopt's */
 static double objective(unsigned n, const double *x, double *gradient, void *arg)
 {
 	struct search *search = arg;
@@ -140,7 +142,7 @@ static int collect_params(struct search *search)
 		param = &fit->params[fit->n_params++];
 		*param = (struct sl_fit_param){
 		    .unit = p.unit, .start = p.value, .value = p.value, .min = p.min, .max = p.max};
-		snprintf(param->key, sizeof(param->key), "%s", p.key);
+		(void)snprintf(param->key, sizeof(param->key), "%s", p.key);
 	}
 	if (fit->n_params == 0) {
 		return sl_err_set(search->err, -EINVAL,
@@ -205,7 +207,7 @@ static int find_range(struct search *search, struct sl_fit_param *param, double 
 	double good = to_unit(param, param->value), bad = bound;
 
 	for (int i = 0; i < RANGE_STEPS; i++) {
-		double sum, at = i == 0 ? bound : 0.5 * (good + bad);
+		double sum = 0, at = i == 0 ? bound : 0.5 * (good + bad);
 		int rc = sl_scenario_set_number(search->sc, param->key, from_unit(param, at), search->err);
 
 		rc = rc == 0 ? evaluate(search, &sum) : rc;

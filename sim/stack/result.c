@@ -64,30 +64,56 @@ static void compare(struct sl_cell *cell, const struct sl_published *published)
 	}
 }
 
-static int run_cell(const struct sl_scenario *sc, const struct sl_run_options *options, int variant,
-		    int workload, struct sl_trace *trace, struct sl_cell *cell, struct sl_err *err)
+/* A run over all cells: how far it is, in samples. */
+struct run {
+	const struct sl_scenario *sc;
+	const struct sl_run_options *options;
+	int repeat, done, total;
+	bool stopped; /* the caller wants no more */
+};
+
+/* One more sample of the cell; its seed is the first one's plus its number. */
+static int cell_sample(struct run *run, const struct sl_box *box, struct sl_cell *cell, struct sl_err *err)
 {
-	int repeat = options->repeat > 0 ? options->repeat : 1;
+	const struct sl_run_options *options = run->options;
+	struct sl_measure measure;
+	int rc = sl_stack_run(box, sl_scenario_workload(run->sc, cell->workload),
+			      options->seed + (uint64_t)cell->n_samples,
+			      run->done == 0 ? options->trace : NULL, &measure, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	cell->measure = cell->n_samples == 0 ? measure : cell->measure;
+	cell->samples[cell->n_samples++] = measure.rate;
+	run->done++;
+	run->stopped = options->progress && !options->progress(options->progress_arg, run->done, run->total);
+	return 0;
+}
+
+/* A cell that was stopped between samples counts with those it has. */
+static int run_cell(struct run *run, struct sl_cell *cell, struct sl_err *err)
+{
 	struct sl_box box;
-	int rc = sl_scenario_box(sc, variant, &box, err);
+	int rc = sl_scenario_box(run->sc, cell->variant, &box, err);
 
-	*cell = (struct sl_cell){.variant = variant, .workload = workload, .engine = SL_ENGINE_MODEL};
-	for (int i = 0; rc == 0 && i < repeat && i < SL_SAMPLES_MAX; i++) {
-		struct sl_measure measure;
-
-		rc = sl_stack_run(&box, sl_scenario_workload(sc, workload), options->seed + (uint64_t)i,
-				  i == 0 ? trace : NULL, &measure, err);
-		if (rc == 0) {
-			cell->measure = i == 0 ? measure : cell->measure;
-			cell->samples[cell->n_samples++] = measure.rate;
-		}
+	while (rc == 0 && !run->stopped && cell->n_samples < run->repeat) {
+		rc = cell_sample(run, &box, cell, err);
 	}
 	if (rc < 0) {
 		return rc;
 	}
 	sl_stats_mean_ci(cell->samples, cell->n_samples, &cell->value, &cell->ci95);
-	compare(cell, sl_scenario_published(sc, variant, workload));
+	compare(cell, sl_scenario_published(run->sc, cell->variant, cell->workload));
 	return 0;
+}
+
+static int repeats(const struct sl_run_options *options)
+{
+	if (options->repeat < 1) {
+		return 1;
+	}
+	return options->repeat < SL_SAMPLES_MAX ? options->repeat : SL_SAMPLES_MAX;
 }
 
 int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *options, struct sl_result *ret,
@@ -95,15 +121,17 @@ int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *opt
 {
 	int n_variants = options->variants ? options->n_variants : sl_scenario_variants(sc);
 	int n_workloads = options->workloads ? options->n_workloads : sl_scenario_workloads(sc);
-	int total = n_variants * n_workloads;
+	int n_cells = n_variants * n_workloads;
+	struct run run = {.sc = sc, .options = options, .repeat = repeats(options)};
 
+	run.total = n_cells * run.repeat;
 	*ret = (struct sl_result){.scenario = sc, .seed = options->seed};
-	for (int i = 0; i < total; i++) {
+	for (int i = 0; i < n_cells && !run.stopped; i++) {
 		int v = i / n_workloads, w = i % n_workloads;
-		struct sl_cell cell;
-		int rc = run_cell(sc, options, options->variants ? options->variants[v] : v,
-				  options->workloads ? options->workloads[w] : w,
-				  i == 0 ? options->trace : NULL, &cell, err);
+		struct sl_cell cell = {.variant = options->variants ? options->variants[v] : v,
+				       .workload = options->workloads ? options->workloads[w] : w,
+				       .engine = SL_ENGINE_MODEL};
+		int rc = run_cell(&run, &cell, err);
 
 		if (rc == 0 && sl_result_add(ret, &cell) < 0) {
 			rc = sl_err_set(err, -ENOMEM, "result: out of memory");
@@ -111,9 +139,6 @@ int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *opt
 		if (rc < 0) {
 			sl_result_fini(ret);
 			return rc;
-		}
-		if (options->progress && !options->progress(options->progress_arg, i + 1, total)) {
-			break;
 		}
 	}
 	return 0;
@@ -166,18 +191,18 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 		return;
 	}
 	if (w->kind == SL_WL_OLTP) {
-		snprintf(what, sizeof(what), "%s, %lld thread%s", w->name, (long long)w->threads,
-			 w->threads == 1 ? "" : "s");
+		(void)snprintf(what, sizeof(what), "%s, %lld thread%s", w->name, (long long)w->threads,
+			       w->threads == 1 ? "" : "s");
 	} else {
-		snprintf(what, sizeof(what), "%s", w->name);
+		(void)snprintf(what, sizeof(what), "%s", w->name);
 	}
 	n = snprintf(buf, size, "%s: %.0f -> %.0f %s with %s, %.2fx", what, none->value, slog->value,
 		     sl_metric_unit(w->kind), sl_scenario_variant_name(result->scenario, slog->variant),
 		     slog->value / none->value);
 	limit = busiest(&slog->measure);
 	if (limit && n > 0 && (size_t)n < size) {
-		snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name,
-			 limit->utilisation * 100,
-			 limit->utilisation >= SATURATED ? ": a faster SLOG can add no more" : "");
+		(void)snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name,
+			       limit->utilisation * 100,
+			       limit->utilisation >= SATURATED ? ": a faster SLOG can add no more" : "");
 	}
 }

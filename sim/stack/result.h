@@ -69,8 +69,8 @@ struct sl_run_options {
 	int repeat; /* repeat i uses seed + i */
 	uint64_t seed;
 	struct sl_trace *trace; /* of the first sample of the first cell; may be NULL */
-	/* Called after each cell; may be NULL. Return false to stop (Ctrl-C): the result keeps what was
-	 * measured. */
+	/* Called after each sample, done of total samples of all cells; may be NULL. Return false to stop
+	 * (Ctrl-C): the result keeps what was measured, a last cell with fewer samples included. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
 };

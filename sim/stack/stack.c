@@ -1,4 +1,5 @@
 /* Assembles the layers of a box, runs a workload on them in virtual time, and reads the meters. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +29,18 @@ static int64_t working_set(const struct sl_workload *workload)
 	return workload->kind == SL_WL_FILEIO ? (int64_t)workload->file_total_bytes : 0;
 }
 
-/* Pool and NFS server on `cpu`. On success *ret_server owns the pool. */
-static int build_server(const struct sl_box *box, struct sl_loop *loop, struct sl_cpu *cpu, uint64_t seed,
-			int64_t working_set_bytes, struct sl_trace *trace, struct sl_pool **ret_pool,
+/* Pool and NFS server. On success *ret_server owns the pool. */
+static int build_server(const struct sl_box *box, const struct sl_pool_env *env, struct sl_pool **ret_pool,
 			struct sl_store **ret_server, struct sl_err *err)
 {
 	struct sl_nfsd_config config = {
-	    .cpu = cpu,
-	    .trace = trace,
+	    .cpu = env->cpu,
+	    .trace = env->trace,
 	    .threads = (int)box->nfsd_threads,
 	    .op_cpu_ns = (int64_t)box->nfsd_op_cpu_ns,
 	    .byte_bps = box->nfsd_byte_bps,
 	};
-	int rc = sl_pool_new(box, loop, cpu, seed, working_set_bytes, trace, ret_pool, err);
+	int rc = sl_pool_new(box, env, ret_pool, err);
 
 	if (rc < 0) {
 		return rc;
@@ -89,6 +89,8 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	    .workload = workload,
 	    .seed = seed,
 	};
+	struct sl_pool_env pool = {
+	    .cpu = &stack->nas_cpu, .trace = trace, .seed = seed, .working_set_bytes = working_set(workload)};
 	int rc;
 
 	memset(stack, 0, sizeof(*stack));
@@ -99,8 +101,8 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	sl_cpu_init(&stack->guest_cpu, stack->loop, (int)box->guest_vcpus);
 	sl_cpu_set_switching(&stack->guest_cpu, (int64_t)box->guest_switch_ns, (int64_t)box->guest_slice_ns);
 	sl_cpu_init(&stack->nas_cpu, stack->loop, (int)box->nas_vcpus);
-	rc = build_server(box, stack->loop, &stack->nas_cpu, seed, working_set(workload), trace, &stack->pool,
-			  &stack->server, err);
+	pool.loop = stack->loop;
+	rc = build_server(box, &pool, &stack->pool, &stack->server, err);
 	if (rc < 0) {
 		return rc;
 	}
@@ -149,6 +151,7 @@ int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, u
 	int rc = stack_init(&stack, box, workload, seed, trace, err);
 
 	if (rc == 0) {
+		assert(stack.client);
 		stack.client->ops->start(stack.client);
 		rc = sl_loop_run(stack.loop, err);
 	}
@@ -194,14 +197,16 @@ int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed
 		   struct sl_err *err)
 {
 	struct served_store *served = calloc(1, sizeof(*served));
+	struct sl_pool_env env = {.loop = loop, .seed = seed};
 	struct sl_pool *pool;
 	int rc;
 
 	if (!served) {
 		return sl_err_set(err, -ENOMEM, "datastore: out of memory");
 	}
+	env.cpu = &served->cpu;
 	sl_cpu_init(&served->cpu, loop, (int)box->nas_vcpus);
-	rc = build_server(box, loop, &served->cpu, seed, 0, NULL, &pool, &served->server, err);
+	rc = build_server(box, &env, &pool, &served->server, err);
 	if (rc < 0) {
 		free(served);
 		return rc;

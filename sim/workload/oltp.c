@@ -12,7 +12,7 @@ void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows
 	char stream[32];
 
 	assert(rows >= 1);
-	snprintf(stream, sizeof(stream), "oltp-client-%d", client);
+	(void)snprintf(stream, sizeof(stream), "oltp-client-%d", client);
 	sl_rng_init(&oltp->rng, seed, stream);
 	oltp->rows = rows;
 	oltp->distribution = dist;

@@ -212,7 +212,7 @@ static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int 
 		char name[32];
 		int rc;
 
-		snprintf(name, sizeof(name), "%s%d", what, i);
+		(void)snprintf(name, sizeof(name), "%s%d", what, i);
 		rc = sl_dev_new(&specs[i], vdev->loop, seed, name, &disk, err);
 		if (rc < 0) {
 			return rc;
@@ -265,12 +265,15 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 static void init_log(struct sl_pool *pool, const struct sl_box *box)
 {
 	double records = box->recordsize_bytes / RECORD_UNIT;
+	/* However well it compresses, something is written. */
+	double ratio =
+	    box->compress_ratio < box->recordsize_bytes ? box->compress_ratio : box->recordsize_bytes;
 	struct sl_txg_config txg = {
 	    .data = &pool->data,
 	    .timeout_ns = (int64_t)box->txg_timeout_ns,
 	    .record_sync_cpu_ns = (int64_t)(box->zfs_sync_cpu_ns * records),
 	    .recordsize_bytes = (uint32_t)box->recordsize_bytes,
-	    .compress_ratio = box->compression == SL_COMPRESS_LZ4 ? box->compress_ratio : 1,
+	    .compress_ratio = box->compression == SL_COMPRESS_LZ4 ? ratio : 1,
 	    .holes = box->compression != SL_COMPRESS_OFF,
 	    .dirty_max_bytes = (int64_t)(box->nas_memory_bytes * DIRTY_MAX_SHARE),
 	    .dirty_sync_bytes = DIRTY_SYNC_BYTES,
@@ -294,33 +297,33 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	pool->txg.arg = pool;
 }
 
-int sl_pool_new(const struct sl_box *box, struct sl_loop *loop, struct sl_cpu *cpu, uint64_t seed,
-		int64_t working_set_bytes, struct sl_trace *trace, struct sl_pool **ret, struct sl_err *err)
+int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct sl_pool **ret,
+		struct sl_err *err)
 {
 	struct sl_pool *pool = calloc(1, sizeof(*pool));
 	struct sl_dev_spec data[SL_BOX_DATA_MAX];
-	double arc = box->nas_memory_bytes * ARC_SHARE;
+	double arc = box->nas_memory_bytes * ARC_SHARE, read_bytes = (double)env->working_set_bytes;
 	int rc;
 
 	if (!pool) {
 		return sl_err_set(err, -ENOMEM, "pool: out of memory");
 	}
 	pool->store.ops = &pool_ops;
-	pool->loop = loop;
-	pool->cpu = cpu;
-	pool->trace = trace;
+	pool->loop = env->loop;
+	pool->cpu = env->cpu;
+	pool->trace = env->trace;
 	pool->sync = box->sync;
 	pool->holes = box->compression != SL_COMPRESS_OFF;
 	pool->copy_bps = box->zfs_copy_bps;
-	pool->miss_share = (double)working_set_bytes > arc ? 1 - arc / (double)working_set_bytes : 0;
-	sl_rng_init(&pool->rng, seed, "arc");
+	pool->miss_share = read_bytes > arc ? 1 - arc / read_bytes : 0;
+	sl_rng_init(&pool->rng, env->seed, "arc");
 	sl_slab_init(&pool->calls, sizeof(struct pool_call));
 	init_vdevs(pool, box);
 	init_log(pool, box);
 	override_data_disks(box, data);
-	rc = add_disks(&pool->data, data, box->n_data, "data", seed, err);
+	rc = add_disks(&pool->data, data, box->n_data, "data", env->seed, err);
 	if (rc == 0) {
-		rc = add_disks(&pool->log, box->log, box->n_log, "log", seed, err);
+		rc = add_disks(&pool->log, box->log, box->n_log, "log", env->seed, err);
 	}
 	if (rc < 0) {
 		sl_pool_free(pool);

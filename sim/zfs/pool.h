@@ -20,10 +20,18 @@ struct sl_pool_stats {
 	double zil_utilisation, log_utilisation, data_utilisation;
 };
 
-/* Builds the pool of `box` on `loop` with the CPUs `cpu` (both borrowed). working_set_bytes: data that is
- * read (decides the ARC's hit rate); 0 = fits. Errors: -EINVAL, -ENOMEM. */
-int sl_pool_new(const struct sl_box *box, struct sl_loop *loop, struct sl_cpu *cpu, uint64_t seed,
-		int64_t working_set_bytes, struct sl_trace *trace, struct sl_pool **ret, struct sl_err *err);
+/* What a pool lives on; pointers are borrowed. */
+struct sl_pool_env {
+	struct sl_loop *loop;
+	struct sl_cpu *cpu;     /* the storage VM's */
+	struct sl_trace *trace; /* may be NULL */
+	uint64_t seed;
+	int64_t working_set_bytes; /* data that is read: decides the ARC's hit rate; 0 = fits */
+};
+
+/* Builds the pool of `box`. Errors: -EINVAL, -ENOMEM. */
+int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct sl_pool **ret,
+		struct sl_err *err);
 void sl_pool_free(struct sl_pool *pool);
 
 /* The pool as a store; belongs to the pool, whose `free` it shares. */

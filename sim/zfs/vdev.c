@@ -158,7 +158,9 @@ void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 		submit_flush(vdev, now_ns, io);
 		return;
 	}
+	assert(io->bytes > 0);
 	n = block_columns(vdev, io, columns);
+	assert(n > 0);
 	io->waiting = n;
 	if (config->layout == SL_VDEV_RAIDZ1 && io->op == SL_DEV_WRITE && config->parity_bps > 0) {
 		parity_ns = (int64_t)((double)io->bytes * 1e9 / config->parity_bps) / n;

@@ -7,7 +7,7 @@ static const char *const known[] = {"$schema",  "title",      "description", "ty
 				    "required", "properties", "items",       "enum", "const",
 				    "minimum",  "$ref",       "$defs"};
 
-static bool is_type(const char *name, const json_t *value)
+static bool is_type(const char *name, json_t *value)
 {
 	return (strcmp(name, "object") == 0 && json_is_object(value)) ||
 	       (strcmp(name, "array") == 0 && json_is_array(value)) ||
@@ -18,9 +18,9 @@ static bool is_type(const char *name, const json_t *value)
 	       (strcmp(name, "null") == 0 && json_is_null(value));
 }
 
-static bool type_ok(const json_t *type, const json_t *value)
+static bool type_ok(json_t *type, json_t *value)
 {
-	const json_t *name;
+	json_t *name;
 	size_t i;
 
 	if (json_is_string(type)) {
@@ -35,9 +35,9 @@ static bool type_ok(const json_t *type, const json_t *value)
 	return false;
 }
 
-static bool enum_ok(const json_t *choices, const json_t *value)
+static bool enum_ok(json_t *choices, json_t *value)
 {
-	const json_t *choice;
+	json_t *choice;
 	size_t i;
 
 	json_array_foreach(choices, i, choice)
@@ -49,11 +49,11 @@ static bool enum_ok(const json_t *choices, const json_t *value)
 	return false;
 }
 
-static bool object_ok(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t size)
+static bool object_ok(json_t *root, json_t *schema, json_t *value, char *why, size_t size)
 {
-	const json_t *properties = json_object_get(schema, "properties");
-	const json_t *more = json_object_get(schema, "additionalProperties");
-	const json_t *name, *member;
+	json_t *properties = json_object_get(schema, "properties");
+	json_t *more = json_object_get(schema, "additionalProperties");
+	json_t *name, *member;
 	const char *key;
 	size_t i;
 
@@ -64,9 +64,9 @@ static bool object_ok(const json_t *root, const json_t *schema, const json_t *va
 			return false;
 		}
 	}
-	json_object_foreach((json_t *)(size_t)value, key, member)
+	json_object_foreach(value, key, member)
 	{
-		const json_t *sub = json_object_get(properties, key);
+		json_t *sub = json_object_get(properties, key);
 
 		sub = sub ? sub : more;
 		if (json_is_false(sub)) {
@@ -83,12 +83,12 @@ static bool object_ok(const json_t *root, const json_t *schema, const json_t *va
 	return true;
 }
 
-static bool words_known(const json_t *schema, char *why, size_t size)
+static bool words_known(json_t *schema, char *why, size_t size)
 {
-	const json_t *member;
+	json_t *member;
 	const char *key;
 
-	json_object_foreach((json_t *)(size_t)schema, key, member)
+	json_object_foreach(schema, key, member)
 	{
 		size_t i;
 
@@ -102,16 +102,16 @@ static bool words_known(const json_t *schema, char *why, size_t size)
 	return true;
 }
 
-static const json_t *dereference(const json_t *root, const json_t *schema)
+static json_t *dereference(json_t *root, json_t *schema)
 {
 	const char *ref = json_string_value(json_object_get(schema, "$ref"));
 
 	return ref ? json_object_get(json_object_get(root, "$defs"), ref + strlen("#/$defs/")) : schema;
 }
 
-bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t size)
+bool schema_check(json_t *root, json_t *schema, json_t *value, char *why, size_t size)
 {
-	const json_t *word, *item;
+	json_t *word, *item;
 	size_t i;
 
 	schema = dereference(root, schema);

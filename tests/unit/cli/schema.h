@@ -7,6 +7,6 @@
 #include <stddef.h>
 
 /* True when `value` obeys `schema`; else `why` says where and what. `root` is the whole schema, for $ref. */
-bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t size);
+bool schema_check(json_t *root, json_t *schema, json_t *value, char *why, size_t size);
 
 #endif

@@ -143,9 +143,10 @@ Test(html, is_well_formed_and_holds_every_figure)
 
 Test(html, asks_nobody_for_anything)
 {
-	static const char *const forbidden[] = {
-	    "http:",   "https:",  "src=", "href=",   "url(",        "@import",           "<link",
-	    "<script", "<iframe", "<img", "<object", "javascript:", SL_SOURCE_DIR "/sim"};
+	static const char data_dir[] = DATA_DIR;
+	static const char *const forbidden[] = {"http:",   "https:",      "src=",    "href=",   "url(",
+						"@import", "<link",       "<script", "<iframe", "<img",
+						"<object", "javascript:", data_dir};
 	struct made m;
 	char *page;
 

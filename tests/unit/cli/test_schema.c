@@ -12,7 +12,7 @@ static json_t *load(const char *path)
 	return root;
 }
 
-static bool obeys(const json_t *schema, const json_t *value, char why[256])
+static bool obeys(json_t *schema, json_t *value, char why[256])
 {
 	return schema_check(schema, schema, value, why, 256);
 }

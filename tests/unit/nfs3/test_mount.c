@@ -64,6 +64,8 @@ Test(nfs3_mount, root_export_serves_any_path)
 	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
 	cr_assert_eq(mnt(&rig, "/d", handle), 0);
 	cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0);
+	cr_assert_eq(mnt(&rig, "", handle), 0); /* libnfs, asked for nfs://host/file */
+	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
 	cr_assert_eq(mnt(&rig, "d", handle), SL_NFSERR_NOENT);
 	rig_fini(&rig);
 }
