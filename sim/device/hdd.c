@@ -17,6 +17,7 @@
 #include "sim/base/rng.h"
 #include "sim/device/kinds.h"
 
+#define ROUNDING_NS 20     /* angles and transfers are whole ns; no sector is missed by that little */
 #define CACHE_EXTENTS 2048 /* destage queue entries of one drive, a power of two */
 
 struct destage {
@@ -78,7 +79,8 @@ static int64_t rotation_ns(const struct hdd *hdd, int64_t at_ns, int64_t offset)
 	int64_t angle_ns = (int64_t)(angle * (double)hdd->turn_ns);
 	int64_t wait_ns = (angle_ns - (at_ns + hdd->phase_ns) % hdd->turn_ns) % hdd->turn_ns;
 
-	return wait_ns < 0 ? wait_ns + hdd->turn_ns : wait_ns;
+	wait_ns = wait_ns < 0 ? wait_ns + hdd->turn_ns : wait_ns;
+	return wait_ns > hdd->turn_ns - ROUNDING_NS ? 0 : wait_ns;
 }
 
 /* Moves the head and transfers; returns the end. */

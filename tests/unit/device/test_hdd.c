@@ -1,0 +1,197 @@
+/* The hard disk: seeks, the turning platter, the write cache and its destaging. */
+#include "sim/base/rng.h"
+#include "tests/unit/device/lib.h"
+
+#define TURN (10 * MS)
+#define TRACK INT64_C(1000000)      /* passes under the head in one turn */
+#define TERA INT64_C(1000000000000) /* the whole stroke */
+#define TRANSFER_4K 40960           /* at 100 MB/s */
+
+/* Round figures: 6000 rpm, 100 MB/s, seeks of 1, 8 and 16 ms. */
+static struct sl_dev_spec disk_6000rpm(bool cache)
+{
+	return (struct sl_dev_spec){
+	    .kind = SL_DEV_HDD,
+	    .capacity_bytes = 1e12,
+	    .rpm = 6000,
+	    .seek_track_ns = 1e6,
+	    .seek_avg_ns = 8e6,
+	    .seek_full_ns = 16e6,
+	    .media_bps = 100e6,
+	    .write_cache = cache,
+	    .cache_bytes = 64 << 10,
+	    .write_ack_ns = 0.2e6,
+	    .write_bps = 128e6,
+	    .destage_gain = 2,
+	};
+}
+
+/* The seek over `distance`: the shortest access among targets all around the track, which waits for nothing.
+ */
+static int64_t seek_of(int64_t distance)
+{
+	struct sl_dev_spec spec = disk_6000rpm(false);
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < 100; i++) {
+		struct bench bench = bench_new(&spec);
+		int64_t took = io(&bench, SL_DEV_READ, distance + i * TRACK / 100, 0);
+
+		least = took < least ? took : least;
+		bench_free(&bench);
+	}
+	return least;
+}
+
+Test(hdd, seeks_follow_the_square_root_to_a_third_of_the_stroke_and_a_line_from_there)
+{
+	static const struct {
+		int64_t distance, seek_ns;
+	} points[] = {
+	    {TERA / 12, 4500 * US}, /* 1 + 7 x sqrt(1/4) */
+	    {TERA / 3, 8 * MS},     /* the average of the data sheet */
+	    {TERA * 2 / 3, 12 * MS},
+	    {TERA - TRACK, 16 * MS},
+	};
+
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+		int64_t seek = seek_of(points[i].distance);
+
+		cr_assert(llabs(seek - points[i].seek_ns) <= TURN / 100, "point %zu: %lld", i,
+			  (long long)seek);
+	}
+}
+
+Test(hdd, a_small_random_access_takes_the_seek_and_half_a_turn_on_average)
+{
+	struct sl_dev_spec spec = disk_6000rpm(false);
+	struct bench bench = bench_new(&spec);
+	struct sl_rng rng;
+	double mean_ns;
+
+	/* Always a third of the stroke away, at any angle. */
+	sl_rng_init(&rng, 1, "angles");
+	for (int i = 0; i < 2000; i++) {
+		io(&bench, SL_DEV_READ, (i % 2 ? 0 : TERA / 3) + (int64_t)sl_rng_below(&rng, TRACK), 0);
+	}
+	mean_ns = (double)sl_loop_now(bench.loop) / 2000;
+	cr_assert_float_eq(mean_ns, 13e6, 0.3e6, "%f", mean_ns);
+	cr_assert_eq(bench.disk->stats.busy_ns, sl_loop_now(bench.loop));
+	bench_free(&bench);
+}
+
+Test(hdd, without_a_cache_a_sequential_synchronous_stream_pays_one_turn_per_write)
+{
+	struct sl_dev_spec spec = disk_6000rpm(false);
+	struct bench bench = bench_new(&spec);
+
+	io(&bench, SL_DEV_WRITE, 0, 4096);
+	for (int64_t i = 1; i < 50; i++) {
+		int64_t took, expected = TURN - 100 * US + TRANSFER_4K;
+
+		pause_for(&bench, 100 * US); /* the next sector has passed the head */
+		took = io(&bench, SL_DEV_WRITE, i * 4096, 4096);
+		cr_assert(llabs(took - expected) <= 2, "write %d: %lld", (int)i, (long long)took);
+	}
+	bench_free(&bench);
+}
+
+Test(hdd, a_stream_without_pauses_loses_no_turn)
+{
+	struct sl_dev_spec spec = disk_6000rpm(false);
+	struct bench bench = bench_new(&spec);
+	struct request requests[50];
+	int64_t apart;
+
+	for (int i = 0; i < 50; i++) {
+		request_submit(&bench, &requests[i], SL_DEV_WRITE, i * 4096, 4096);
+	}
+	run_all(bench.loop);
+	/* A rounding of 1 ns to the wrong side of the sector would cost a turn. */
+	apart = requests[49].done_ns - requests[0].done_ns;
+	cr_assert(apart < 49 * TRANSFER_4K + TURN / 2, "%lld", (long long)apart);
+	bench_free(&bench);
+}
+
+Test(hdd, the_cache_acknowledges_early_and_a_flush_waits_for_the_platter)
+{
+	struct sl_dev_spec spec = disk_6000rpm(true);
+	struct bench bench = bench_new(&spec);
+	int64_t ack_ns = 200 * US + 32 * US; /* overhead, 4 KiB at 128 MB/s */
+
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
+	cr_assert_eq(io(&bench, SL_DEV_WRITE, TERA / 2, 4096), ack_ns);
+	/* Half of (average seek + half a turn), the transfer, and the turn that forcing out costs. */
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 6500 * US + TRANSFER_4K + TURN);
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
+	bench_free(&bench);
+}
+
+Test(hdd, extents_of_one_track_are_destaged_in_one_turn)
+{
+	struct sl_dev_spec spec = disk_6000rpm(true);
+	struct bench bench = bench_new(&spec);
+	int64_t before_ns;
+
+	/* The first reaches the track, the others lie 100 KB apart on it. */
+	io(&bench, SL_DEV_WRITE, TERA / 2, 4096);
+	for (int i = 1; i < 5; i++) {
+		io(&bench, SL_DEV_WRITE, TERA / 2 + i * (4096 + 100000), 4096);
+	}
+	before_ns = sl_loop_now(bench.loop);
+	cr_assert_eq(before_ns + io(&bench, SL_DEV_FLUSH, 0, 0),
+		     232 * US + 6500 * US + 5 * TRANSFER_4K + 4 * MS + TURN);
+	bench_free(&bench);
+}
+
+Test(hdd, a_full_cache_takes_random_writes_no_faster_than_they_are_destaged)
+{
+	struct sl_dev_spec spec = disk_6000rpm(true);
+	struct bench bench = bench_new(&spec);
+	int64_t destage_ns = 6500 * US + TRANSFER_4K;
+
+	for (int i = 0; i < 100; i++) {
+		int64_t took = io(&bench, SL_DEV_WRITE, i % 2 ? TERA / 2 : 0, 4096);
+
+		if (i > 0 && i < 16) { /* 16 x 4 KiB fit; what is destaged meanwhile makes room */
+			cr_assert_eq(took, 232 * US, "write %d", i);
+		} else if (i > 20) {
+			cr_assert_eq(took, destage_ns, "write %d: %lld", i, (long long)took);
+		}
+	}
+	bench_free(&bench);
+}
+
+Test(hdd, fua_goes_past_the_cache)
+{
+	struct sl_dev_spec spec = disk_6000rpm(true);
+	struct bench bench = bench_new(&spec);
+	struct request request = {.req = {.done.fire = request_done,
+					  .op = SL_DEV_WRITE,
+					  .fua = true,
+					  .offset_bytes = TERA / 2,
+					  .bytes = 4096}};
+
+	sl_dev_submit(bench.disk, 0, &request.req);
+	run_all(bench.loop);
+	cr_assert(request.done_ns > 8 * MS, "%lld", (long long)request.done_ns);
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
+	bench_free(&bench);
+}
+
+Test(hdd, a_read_goes_before_destaging_and_delays_it)
+{
+	struct sl_dev_spec spec = disk_6000rpm(true);
+	struct bench plain = bench_new(&spec), read = bench_new(&spec);
+	int64_t read_ns;
+
+	io(&plain, SL_DEV_WRITE, TERA / 2, 4096);
+	io(&plain, SL_DEV_FLUSH, 0, 0);
+	io(&read, SL_DEV_WRITE, TERA / 2, 4096);
+	read_ns = io(&read, SL_DEV_READ, TERA / 3, 4096);
+	cr_assert(read_ns >= 8 * MS);
+	io(&read, SL_DEV_FLUSH, 0, 0);
+	cr_assert_eq(sl_loop_now(read.loop), sl_loop_now(plain.loop) + read_ns);
+	bench_free(&plain);
+	bench_free(&read);
+}

@@ -1,0 +1,147 @@
+/* The SSD: latency, link, write buffer, and what a flush costs with and without power-loss protection. */
+#include "tests/unit/device/lib.h"
+
+/* The figures of a DC S3500, and the same without its capacitors. */
+static struct sl_dev_spec s3500(bool plp)
+{
+	return (struct sl_dev_spec){
+	    .kind = SL_DEV_SSD,
+	    .capacity_bytes = 80e9,
+	    .link_bps = 600e6,
+	    .read_ns = 50e3,
+	    .write_ns = 65e3,
+	    .read_bps = 340e6,
+	    .ssd_write_bps = 100e6,
+	    .plp = plp,
+	    .flush_ns = 50e3,
+	    .buffer_bytes = 8 << 20,
+	};
+}
+
+Test(ssd, one_request_takes_its_latency_and_its_transfer)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct bench bench = bench_new(&spec);
+
+	cr_assert_eq(io(&bench, SL_DEV_WRITE, 0, 4096), 65000 + 6827); /* 4096 B at 600 MB/s */
+	cr_assert_eq(io(&bench, SL_DEV_READ, 0, 4096), 50000 + 12047); /* at 340 MB/s */
+	cr_assert_eq(io(&bench, SL_DEV_READ, 0, 131072), 50000 + 385506);
+	cr_assert_eq(bench.disk->stats.writes, 1);
+	cr_assert_eq(bench.disk->stats.reads, 2);
+	cr_assert_eq(bench.disk->stats.bytes_read, 4096 + 131072);
+	bench_free(&bench);
+}
+
+Test(ssd, latencies_overlap_the_link_does_not)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct bench bench = bench_new(&spec);
+	struct request a, b, c;
+
+	request_submit(&bench, &a, SL_DEV_WRITE, 0, 65536);
+	request_submit(&bench, &b, SL_DEV_WRITE, 0, 65536);
+	request_submit(&bench, &c, SL_DEV_WRITE, 0, 65536);
+	run_all(bench.loop);
+	cr_assert_eq(a.done_ns, 109227 + 65000);
+	cr_assert_eq(b.done_ns, 2 * 109227 + 65000);
+	cr_assert_eq(c.done_ns, 3 * 109227 + 65000);
+	cr_assert_eq(bench.disk->stats.busy_ns, c.done_ns);
+	bench_free(&bench);
+}
+
+Test(ssd, with_power_loss_protection_a_flush_is_a_command)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct bench bench = bench_new(&spec);
+
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 50000);
+	io(&bench, SL_DEV_WRITE, 0, MIB);
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 50000);
+	bench_free(&bench);
+}
+
+Test(ssd, without_it_a_flush_waits_until_the_buffer_is_empty)
+{
+	struct sl_dev_spec spec = s3500(false);
+	struct bench bench = bench_new(&spec);
+	int64_t written_ns, drained_ns = 10485760; /* 1 MiB at 100 MB/s */
+
+	written_ns = io(&bench, SL_DEV_WRITE, 0, MIB);
+	cr_assert_eq(written_ns, 1747627 + 65000);
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), drained_ns - written_ns + 50000);
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 50000);
+	bench_free(&bench);
+}
+
+Test(ssd, a_write_with_fua_costs_a_flush_only_without_protection)
+{
+	for (int plp = 0; plp < 2; plp++) {
+		struct sl_dev_spec spec = s3500(plp);
+		struct bench bench = bench_new(&spec);
+		struct request request = {
+		    .req = {.done.fire = request_done, .op = SL_DEV_WRITE, .fua = true, .bytes = MIB}};
+
+		sl_dev_submit(bench.disk, 0, &request.req);
+		run_all(bench.loop);
+		cr_assert_eq(request.done_ns, plp ? 1747627 + 65000 : 10485760 + 50000);
+		bench_free(&bench);
+	}
+}
+
+Test(ssd, a_burst_goes_at_link_rate_and_a_stream_at_the_rate_of_the_flash)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct bench bench = bench_new(&spec);
+	int64_t first_ns, last_ns = 0;
+
+	first_ns = io(&bench, SL_DEV_WRITE, 0, 131072);
+	for (int i = 1; i < 512; i++) {
+		last_ns = io(&bench, SL_DEV_WRITE, i * 131072, 131072);
+	}
+	cr_assert_eq(first_ns, 218453 + 65000);
+	cr_assert_eq(last_ns, 1310720); /* 128 KiB at 100 MB/s */
+	/* 64 MiB at 100 MB/s, but for the 8 MiB that are still in the buffer. */
+	cr_assert_eq(sl_loop_now(bench.loop), 671088640 - 83886080 + 65000);
+	bench_free(&bench);
+}
+
+Test(ssd, an_idle_second_empties_the_buffer)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct bench bench = bench_new(&spec);
+
+	for (int i = 0; i < 512; i++) {
+		io(&bench, SL_DEV_WRITE, i * 131072, 131072);
+	}
+	pause_for(&bench, SEC);
+	cr_assert_eq(io(&bench, SL_DEV_WRITE, 0, 131072), 218453 + 65000);
+	bench_free(&bench);
+}
+
+Test(ssd, figures_that_must_be_known_are_asked_for)
+{
+	struct sl_dev_spec spec = {.kind = SL_DEV_SSD, .link_bps = 1, .read_bps = 1};
+	struct sl_loop *loop = sl_loop_new_virtual();
+	struct sl_dev *disk = NULL;
+	struct sl_err err = {0};
+
+	cr_assert(sl_dev_new(&spec, loop, 1, "log0", &disk, &err) < 0);
+	cr_assert_str_eq(err.msg, "disk log0: read_rate, write_rate and link_rate must be known");
+	cr_assert_null(disk);
+	spec.kind = SL_DEV_HDD;
+	cr_assert(sl_dev_new(&spec, loop, 1, "data0", &disk, &err) < 0);
+	cr_assert_str_eq(err.msg, "disk data0: rpm, media_rate and capacity must be known");
+	sl_loop_free(loop);
+}
+
+Test(ssd, the_null_disk_takes_no_time_but_completes_later)
+{
+	struct sl_dev_spec spec = {.kind = SL_DEV_NULL};
+	struct bench bench = bench_new(&spec);
+
+	cr_assert_eq(io(&bench, SL_DEV_WRITE, 0, MIB), 0);
+	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
+	cr_assert_eq(bench.disk->stats.flushes, 1);
+	sl_dev_free(NULL);
+	bench_free(&bench);
+}
