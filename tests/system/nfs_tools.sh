@@ -30,3 +30,12 @@ cmp "$SCRATCH/random" "$SCRATCH/again"
 timeout 60 nfs-cat "$(url /none)" >/dev/null 2>&1 && fail "a file that is not there was read"
 timeout 60 nfs-ls "nfs://127.0.0.1/other?$PORTS" >/dev/null 2>&1 && fail "a foreign export was mounted"
 server_stop
+
+# A URL without a directory: libnfs mounts "". (And takes the export "/" for one below that, which it then fails to
+# mount, unless told not to look.)
+server_start "$SCRATCH/log" --dir="$SCRATCH/root" --export=/
+root="nfs://127.0.0.1/random?$PORTS&auto-traverse-mounts=0"
+timeout 60 nfs-cp "$SCRATCH/random" "$root" >/dev/null || fail "copy into the root"
+timeout 60 nfs-cat "$root" >"$SCRATCH/back" || fail "cat from the root"
+cmp "$SCRATCH/random" "$SCRATCH/back"
+server_stop
