@@ -1,0 +1,261 @@
+/* The pool as a store: which call is stable when, under each setting of `sync`, and what reads cost. */
+#include "sim/zfs/pool.h"
+#include "tests/unit/zfs/lib.h"
+
+struct rig {
+	struct nas nas;
+	struct sl_box box;
+	struct sl_pool *pool;
+	struct sl_store *store;
+};
+
+/* An SSD without transfer times: 0.1 ms a write, 0.05 ms a read. */
+static struct sl_dev_spec ssd(void)
+{
+	return (struct sl_dev_spec){.kind = SL_DEV_SSD,
+				    .capacity_bytes = 1e12,
+				    .link_bps = 1e15,
+				    .read_bps = 1e15,
+				    .ssd_write_bps = 1e15,
+				    .plp = 1,
+				    .write_ns = 100e3,
+				    .read_ns = 50e3,
+				    .buffer_bytes = 1e9};
+}
+
+static struct rig *rig_new(int sync)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	struct sl_box *box;
+
+	cr_assert_not_null(rig);
+	nas_init(&rig->nas);
+	box = &rig->box;
+	box->data_layout = SL_LAYOUT_STRIPE;
+	box->data_flush = box->log_flush = SL_FLUSH_HONOURED;
+	box->ashift = 12;
+	box->sync = sync;
+	box->recordsize_bytes = (double)(128 * KIB);
+	box->compression = SL_COMPRESS_LZ4;
+	box->compress_ratio = 1;
+	box->zfs_copy_bps = 1e15;
+	box->nas_memory_bytes = 10e9;
+	box->txg_timeout_ns = (double)(5 * SEC);
+	box->zil_commit_cpu_ns = (double)MS;
+	box->n_data = box->n_log = 1;
+	box->data[0] = box->log[0] = ssd();
+	return rig;
+}
+
+static void rig_start(struct rig *rig, int64_t working_set_bytes)
+{
+	struct sl_pool_env env = {
+	    .loop = rig->nas.loop, .cpu = &rig->nas.cpu, .seed = 1, .working_set_bytes = working_set_bytes};
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_pool_new(&rig->box, &env, &rig->pool, &err), 0, "%s", err.msg);
+	rig->store = sl_pool_store(rig->pool);
+}
+
+static void rig_free(struct rig *rig)
+{
+	sl_pool_free(rig->pool);
+	nas_fini(&rig->nas);
+	free(rig);
+}
+
+static struct sl_pool_stats stats_of(const struct rig *rig)
+{
+	struct sl_pool_stats stats;
+
+	sl_pool_stats(rig->pool, sl_loop_now(rig->nas.loop), &stats);
+	return stats;
+}
+
+struct call {
+	struct sl_store_req req;
+	int64_t done_ns;
+};
+
+static void call_done(struct sl_timer *timer, int64_t now_ns)
+{
+	sl_container_of(timer, struct call, req.done)->done_ns = now_ns;
+}
+
+/* Submits a call now; the time it takes comes back in *ret_ns. Waits for it alone, not for a txg. */
+static struct sl_store_req submit(struct rig *rig, struct sl_store_req req, int64_t *ret_ns)
+{
+	int64_t start_ns = sl_loop_now(rig->nas.loop);
+	struct call call = {.req = req, .done_ns = -1};
+
+	call.req.done = (struct sl_timer){.fire = call_done};
+	sl_store_submit(rig->store, start_ns, &call.req);
+	cr_assert_eq(call.done_ns, -1, "done inside submit");
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, start_ns + 10 * MS, NULL), 0);
+	cr_assert(call.done_ns >= 0);
+	if (ret_ns) {
+		*ret_ns = call.done_ns - start_ns;
+	}
+	return call.req;
+}
+
+static const struct sl_store_req file_sync = {
+    .op = SL_STORE_WRITE, .stable = SL_FILE_SYNC, .bytes = 4096, .file = 1};
+static const struct sl_store_req unstable = {
+    .op = SL_STORE_WRITE, .stable = SL_UNSTABLE, .bytes = 4096, .file = 1};
+static const struct sl_store_req commit_1 = {.op = SL_STORE_COMMIT, .file = 1};
+static const struct sl_store_req commit_2 = {.op = SL_STORE_COMMIT, .file = 2};
+
+Test(pool, a_file_sync_write_is_in_the_log_before_the_reply)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	cr_assert_eq(submit(rig, file_sync, &took_ns).stable, SL_FILE_SYNC);
+	cr_assert_eq(took_ns, MS + 100 * US); /* CPU of the commit, the blocks side by side */
+	cr_assert_eq(stats_of(rig).zil_batches, 1);
+	cr_assert_eq(stats_of(rig).log_bytes, (4 + 8) * KIB); /* the open block, then header and data */
+	rig_free(rig);
+}
+
+Test(pool, unstable_data_goes_out_at_the_commit_of_its_file)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	cr_assert_eq(submit(rig, unstable, &took_ns).stable, SL_UNSTABLE);
+	cr_assert_eq(took_ns, 0);
+	cr_assert_eq(stats_of(rig).zil_batches, 0);
+	submit(rig, commit_2, &took_ns);
+	cr_assert_eq(stats_of(rig).log_bytes, 0);
+	submit(rig, commit_1, &took_ns);
+	cr_assert_eq(took_ns, MS + 100 * US);
+	cr_assert_eq(stats_of(rig).log_bytes, (4 + 8) * KIB);
+	submit(rig, commit_1, &took_ns);
+	cr_assert_eq(took_ns, MS); /* nothing left to log */
+	rig_free(rig);
+}
+
+Test(pool, sync_always_makes_unstable_writes_stable)
+{
+	struct rig *rig = rig_new(SL_SYNC_ALWAYS);
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	cr_assert_eq(submit(rig, unstable, &took_ns).stable, SL_FILE_SYNC);
+	cr_assert_eq(took_ns, MS + 100 * US);
+	rig_free(rig);
+}
+
+Test(pool, sync_disabled_logs_nothing)
+{
+	struct rig *rig = rig_new(SL_SYNC_DISABLED);
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	submit(rig, file_sync, &took_ns);
+	cr_assert_eq(took_ns, 0);
+	submit(rig, commit_1, &took_ns);
+	cr_assert_eq(took_ns, 0);
+	cr_assert_eq(stats_of(rig).zil_batches, 0);
+	cr_assert_eq(stats_of(rig).log_bytes, 0);
+	rig_free(rig);
+}
+
+Test(pool, changes_of_names_are_logged_and_look_ups_are_not)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	submit(rig, (struct sl_store_req){.op = SL_STORE_GETATTR, .file = 1}, &took_ns);
+	cr_assert_eq(took_ns, 0);
+	submit(rig, (struct sl_store_req){.op = SL_STORE_META, .file = 1}, &took_ns);
+	cr_assert_eq(took_ns, MS + 100 * US);
+	cr_assert_eq(stats_of(rig).log_bytes, 4 * KIB);
+	rig_free(rig);
+}
+
+Test(pool, the_first_touch_of_a_record_in_a_txg_is_a_read_modify_write)
+{
+	struct rig *rig = rig_new(SL_SYNC_DISABLED);
+	struct sl_store_req write = unstable;
+	int64_t took_ns;
+
+	rig->box.zfs_record_cpu_ns = 640e3;
+	rig_start(rig, 0);
+	submit(rig, write, &took_ns);
+	cr_assert_eq(took_ns, 640 * US);
+	submit(rig, write, &took_ns);
+	cr_assert_eq(took_ns, 0);
+	write.offset_bytes = 128 * KIB - 1;
+	submit(rig, write, &took_ns);
+	cr_assert_eq(took_ns, 640 * US); /* the second of its two records was clean */
+	rig_free(rig);
+}
+
+static void heard(void *arg, int64_t as_of_ns)
+{
+	notes_add(arg, as_of_ns, "stable up to here");
+}
+
+Test(pool, tells_when_a_txg_has_made_everything_stable_and_forgets_its_log_records)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	rig->store->on_synced = heard;
+	rig->store->on_synced_arg = &rig->nas.notes;
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, SEC, NULL), 0);
+	submit(rig, unstable, NULL);
+	run_all(rig->nas.loop);
+	notes_expect(&rig->nas.notes, "[6000ms] stable up to here\n");
+	cr_assert_eq(stats_of(rig).txgs, 1);
+	submit(rig, commit_1, &took_ns);
+	cr_assert_eq(stats_of(rig).log_bytes, 0);
+	rig_free(rig);
+}
+
+/* Reads that took a disk, of 1000. */
+static int misses(struct rig *rig, bool zero)
+{
+	struct sl_store_req read = {.op = SL_STORE_READ, .bytes = 16384, .file = 1, .zero = zero};
+	int n = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		int64_t took_ns;
+
+		submit(rig, read, &took_ns);
+		cr_assert(took_ns == 0 || took_ns == 50 * US);
+		n += took_ns > 0;
+	}
+	return n;
+}
+
+Test(pool, reads_come_from_memory_as_far_as_it_goes)
+{
+	struct rig *fits = rig_new(SL_SYNC_STANDARD), *twice = rig_new(SL_SYNC_STANDARD);
+
+	rig_start(fits, 7 * INT64_C(1000000000)); /* 70 % of the memory is ARC */
+	rig_start(twice, 14 * INT64_C(1000000000));
+	cr_assert_eq(misses(fits, false), 0);
+	cr_assert(abs(misses(twice, false) - 500) < 50);
+	cr_assert_eq(misses(twice, true), 0, "holes are not read from disk");
+	rig_free(fits);
+	rig_free(twice);
+}
+
+Test(pool, a_disk_that_cannot_be_built_is_an_error_that_names_it)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	struct sl_pool_env env = {.loop = rig->nas.loop, .cpu = &rig->nas.cpu, .seed = 1};
+	struct sl_err err = {0};
+
+	rig->box.log[0].ssd_write_bps = 0;
+	cr_assert(sl_pool_new(&rig->box, &env, &rig->pool, &err) < 0);
+	cr_assert(strstr(err.msg, "log0") != NULL, "%s", err.msg);
+	rig_free(rig);
+}

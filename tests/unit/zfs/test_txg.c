@@ -1,0 +1,178 @@
+/* Transaction groups: when they sync, what that writes, and what it costs. */
+#include "sim/zfs/txg.h"
+#include "tests/unit/zfs/lib.h"
+
+#define METADATA 30 /* small writes of every txg */
+#define SYNC_BYTES (64 * MIB)
+
+struct rig {
+	struct nas nas;
+	struct sl_vdev data;
+	struct sl_txg txg;
+	struct fake_disk *disk;
+};
+
+static void synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_ns)
+{
+	struct rig *rig = arg;
+
+	(void)closed_ns;
+	notes_add(&rig->nas.notes, now_ns, "txg %d on disk", (int)txg);
+}
+
+/* One disk that takes no time, as usual with compression: all-zero records become holes. */
+static struct rig *rig_new(void)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	struct sl_txg_config config = {.timeout_ns = 5 * SEC,
+				       .recordsize_bytes = 128 * KIB,
+				       .compress_ratio = 1,
+				       .holes = true,
+				       .dirty_max_bytes = 640 * MIB,
+				       .dirty_sync_bytes = SYNC_BYTES};
+	struct sl_vdev_config vdev = {.layout = SL_VDEV_STRIPE, .ashift = 12, .flush_honoured = true};
+
+	cr_assert_not_null(rig);
+	nas_init(&rig->nas);
+	sl_vdev_init(&rig->data, &vdev, rig->nas.loop, &rig->nas.cpu, NULL);
+	rig->disk = fake_disk_new(rig->nas.loop, NULL, "disk", 0, 0);
+	sl_vdev_add_disk(&rig->data, &rig->disk->dev, INT64_C(1) << 40);
+	config.data = &rig->data;
+	sl_txg_init(&rig->txg, &config, rig->nas.loop, &rig->nas.cpu, NULL);
+	rig->txg.on_synced = synced;
+	rig->txg.arg = rig;
+	return rig;
+}
+
+static void rig_free(struct rig *rig)
+{
+	sl_txg_fini(&rig->txg);
+	sl_vdev_fini(&rig->data);
+	nas_fini(&rig->nas);
+	free(rig);
+}
+
+/* Lets time pass up to at_ns, then writes. Returns how many records were clean. */
+static uint32_t write_at(struct rig *rig, int64_t at_ns, int64_t offset, uint32_t bytes, bool zero)
+{
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, at_ns, NULL), 0);
+	return sl_txg_dirty(&rig->txg, at_ns, 1, offset, bytes, zero);
+}
+
+Test(txg, a_write_touches_records_and_each_is_clean_once_per_txg)
+{
+	struct rig *rig = rig_new();
+
+	cr_assert_eq(sl_txg_records(&rig->txg, 0, 0), 0);
+	cr_assert_eq(sl_txg_records(&rig->txg, 0, 128 * KIB), 1);
+	cr_assert_eq(sl_txg_records(&rig->txg, 127 * KIB, 2 * KIB), 2);
+	cr_assert_eq(write_at(rig, 0, 0, 16 * KIB, false), 1);
+	cr_assert_eq(write_at(rig, 0, 16 * KIB, 16 * KIB, false), 0);
+	cr_assert_eq(write_at(rig, 0, 120 * KIB, 16 * KIB, false), 1);
+	cr_assert_eq(sl_txg_dirty(&rig->txg, 0, 2, 0, 16 * KIB, false), 1); /* another file */
+	run_all(rig->nas.loop);
+	cr_assert_eq(write_at(rig, 10 * SEC, 0, 16 * KIB, false), 1); /* a new txg */
+	rig_free(rig);
+}
+
+Test(txg, a_txg_syncs_five_seconds_after_its_first_change)
+{
+	struct rig *rig = rig_new();
+
+	write_at(rig, 1 * SEC, 0, 16 * KIB, false);
+	write_at(rig, 4 * SEC, MIB, 16 * KIB, false);
+	write_at(rig, 8 * SEC, 0, 16 * KIB, false);
+	run_all(rig->nas.loop);
+	notes_expect(&rig->nas.notes, "[6000ms] txg 1 on disk\n"
+				      "[13000ms] txg 2 on disk\n");
+	rig_free(rig);
+}
+
+Test(txg, much_dirty_data_does_not_wait)
+{
+	struct rig *rig = rig_new();
+
+	write_at(rig, SEC, 0, SYNC_BYTES - 1, false);
+	write_at(rig, 2 * SEC, 0, 1, false);
+	run_all(rig->nas.loop);
+	notes_expect(&rig->nas.notes, "[2000ms] txg 1 on disk\n");
+	rig_free(rig);
+}
+
+Test(txg, records_go_out_with_their_pointers_and_the_usual_metadata_and_two_flushes)
+{
+	struct rig *rig = rig_new();
+
+	write_at(rig, 0, 0, 200 * 128 * KIB, false);
+	run_all(rig->nas.loop);
+	/* 200 records, two indirect blocks twice, metadata. */
+	cr_assert_eq(rig->disk->dev.stats.writes, 200 + 4 + METADATA);
+	cr_assert_eq(rig->disk->dev.stats.bytes_written, 204 * 128 * KIB + METADATA * 8 * KIB);
+	cr_assert_eq(rig->disk->dev.stats.flushes, 1); /* the second finds nothing written */
+	rig_free(rig);
+}
+
+Test(txg, all_zero_records_become_holes_and_cost_only_cpu)
+{
+	struct rig *rig = rig_new();
+
+	rig->txg.config.record_sync_cpu_ns = 300 * US;
+	write_at(rig, 0, 0, 100 * 128 * KIB, true);
+	run_all(rig->nas.loop);
+	cr_assert_eq(rig->disk->dev.stats.writes, METADATA);
+	notes_expect(&rig->nas.notes, "[5030ms] txg 1 on disk\n");
+	rig->txg.config.holes = false; /* without compression zeros are data */
+	write_at(rig, 10 * SEC, 0, 100 * 128 * KIB, true);
+	run_all(rig->nas.loop);
+	cr_assert_eq(rig->disk->dev.stats.writes, METADATA + 100 + 2 + METADATA);
+	rig_free(rig);
+}
+
+Test(txg, compression_makes_records_smaller)
+{
+	struct rig *rig = rig_new();
+
+	rig->txg.config.compress_ratio = 4;
+	write_at(rig, 0, 0, 10 * 128 * KIB, false);
+	run_all(rig->nas.loop);
+	cr_assert_eq(rig->disk->dev.stats.bytes_written, 12 * 32 * KIB + METADATA * 8 * KIB);
+	rig_free(rig);
+}
+
+Test(txg, a_timeout_during_a_sync_starts_the_next_one_right_after)
+{
+	struct rig *rig = rig_new();
+
+	rig->txg.config.record_sync_cpu_ns = 100 * MS;
+	write_at(rig, 0, 0, 80 * 128 * KIB, true); /* syncs from 5 s to 13 s */
+	write_at(rig, 6 * SEC, 0, 128 * KIB, true);
+	run_all(rig->nas.loop);
+	notes_expect(&rig->nas.notes, "[13000ms] txg 1 on disk\n"
+				      "[13100ms] txg 2 on disk\n");
+	rig_free(rig);
+}
+
+/* zfs_vdev_async_write_min_active 1 to max_active 10, linear between 30 and 60 % of zfs_dirty_data_max. */
+Test(txg, few_writes_are_in_flight_while_little_is_dirty)
+{
+	static const struct {
+		int dirty_mib, side_by_side;
+	} rows[] = {{10, 1}, {192, 1}, {288, 5}, {384, 10}, {600, 10}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig *rig = rig_new();
+		int writes = rows[i].dirty_mib * 8, all;
+
+		rig->txg.config.dirty_sync_bytes = INT64_MAX;
+		rig->disk->io_ns = MS;
+		for (int m = 0; m < rows[i].dirty_mib; m++) {
+			write_at(rig, 0, m * MIB, MIB, false);
+		}
+		all = writes + 2 * ((writes + 127) / 128) + METADATA;
+		run_all(rig->nas.loop);
+		cr_assert_eq(sl_loop_now(rig->nas.loop) - 5 * SEC,
+			     (all + rows[i].side_by_side - 1) / rows[i].side_by_side * MS, "%d MiB: %lld",
+			     rows[i].dirty_mib, (long long)sl_loop_now(rig->nas.loop));
+		rig_free(rig);
+	}
+}

@@ -1,0 +1,231 @@
+/* Layouts: what a block costs each disk, when it is done, and where flushes go. */
+#include "tests/unit/zfs/lib.h"
+
+static const char *const disks[] = {"d0", "d1", "d2", "d3"};
+
+struct block {
+	struct sl_vdev_io io;
+	struct notes *notes;
+	bool done;
+};
+
+static void block_done(struct sl_timer *timer, int64_t now_ns)
+{
+	static const char *const names[] = {"read", "write", "flush"};
+	struct block *block = sl_container_of(timer, struct block, io.done);
+
+	block->done = true;
+	notes_add(block->notes, now_ns, "%s done", names[block->io.op]);
+}
+
+/* Submits a block now and waits for its end, which is noted. */
+static void run_block(struct nas *nas, struct sl_vdev *vdev, enum sl_dev_op op, int64_t bytes)
+{
+	struct block block = {.io = {.done.fire = block_done, .op = op, .bytes = bytes},
+			      .notes = &nas->notes};
+
+	if (op == SL_DEV_WRITE) {
+		block.io.offset_bytes = sl_vdev_alloc(vdev, bytes);
+	}
+	sl_vdev_submit(vdev, sl_loop_now(nas->loop), &block.io);
+	run_all(nas->loop);
+	cr_assert(block.done);
+}
+
+/* vdev_raidz_asize for three disks and 4 KiB sectors, and other shapes. */
+Test(vdev, raidz1_occupies_data_parity_and_padding)
+{
+	static const struct {
+		int disks;
+		int64_t bytes, asize;
+	} rows[] = {
+	    {3, 512, 8 * KIB},       {3, 4 * KIB, 8 * KIB},     {3, 8 * KIB, 16 * KIB},
+	    {3, 12 * KIB, 24 * KIB}, {3, 16 * KIB, 24 * KIB},   {3, 128 * KIB, 192 * KIB},
+	    {4, 12 * KIB, 16 * KIB}, {4, 128 * KIB, 176 * KIB}, {2, 4 * KIB, 8 * KIB},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl_vdev vdev;
+		struct nas nas;
+
+		nas_init(&nas);
+		vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ1, disks, rows[i].disks);
+		cr_assert_eq(sl_vdev_asize(&vdev, rows[i].bytes), rows[i].asize, "row %zu: %lld", i,
+			     (long long)sl_vdev_asize(&vdev, rows[i].bytes));
+		sl_vdev_fini(&vdev);
+		nas_fini(&nas);
+	}
+}
+
+Test(vdev, mirror_and_stripe_occupy_whole_sectors)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_MIRROR, disks, 2);
+	cr_assert_eq(sl_vdev_asize(&vdev, 5000), 8 * KIB);
+	cr_assert_eq(sl_vdev_asize(&vdev, 128 * KIB), 128 * KIB);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, raidz1_writes_columns_and_parity_and_reads_without_it)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ1, disks, 3);
+	run_block(&nas, &vdev, SL_DEV_WRITE, 4 * KIB); /* parity and one column */
+	notes_expect(&nas.notes, "[0ms] d0 write 4K\n"
+				 "[0ms] d1 write 4K\n"
+				 "[1ms] write done\n");
+	notes_clear(&nas.notes);
+	run_block(&nas, &vdev, SL_DEV_WRITE,
+		  12 * KIB); /* two rows, the second half full; begins on the third disk */
+	notes_expect(&nas.notes, "[1ms] d2 write 8K\n"
+				 "[1ms] d0 write 8K\n"
+				 "[1ms] d1 write 4K\n"
+				 "[2ms] write done\n");
+	notes_clear(&nas.notes);
+	run_block(&nas, &vdev, SL_DEV_WRITE, 128 * KIB);
+	cr_assert_eq(notes_count(&nas.notes, "write 64K"), 3);
+	notes_clear(&nas.notes);
+	run_block(&nas, &vdev, SL_DEV_READ, 128 * KIB);
+	notes_expect(&nas.notes, "[3ms] d1 read 64K\n"
+				 "[3ms] d2 read 64K\n"
+				 "[4ms] read done\n");
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, a_mirror_is_as_slow_as_its_slowest_side_and_reads_take_turns)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_MIRROR, disks, 1);
+	sl_vdev_add_disk(&vdev, &fake_disk_new(nas.loop, &nas.notes, "slow", 3 * MS, MS)->dev, 1 << 30);
+	run_block(&nas, &vdev, SL_DEV_WRITE, 16 * KIB);
+	run_block(&nas, &vdev, SL_DEV_READ, 16 * KIB);
+	run_block(&nas, &vdev, SL_DEV_READ, 16 * KIB);
+	notes_expect(&nas.notes, "[0ms] d0 write 16K\n"
+				 "[0ms] slow write 16K\n"
+				 "[3ms] write done\n"
+				 "[3ms] d0 read 16K\n"
+				 "[4ms] read done\n"
+				 "[4ms] slow read 16K\n"
+				 "[7ms] read done\n");
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, a_stripe_sends_whole_blocks_round_robin)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_STRIPE, disks, 2);
+	for (int i = 0; i < 3; i++) {
+		run_block(&nas, &vdev, SL_DEV_WRITE, 16 * KIB);
+	}
+	cr_assert_eq(vdev.disks[0]->stats.writes, 2);
+	cr_assert_eq(vdev.disks[1]->stats.writes, 1);
+	cr_assert_eq(vdev.disks[0]->stats.bytes_written, 32 * KIB);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, a_flush_goes_to_the_disks_written_since_the_last_one)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ1, disks, 3);
+	run_block(&nas, &vdev, SL_DEV_WRITE, 4 * KIB);
+	notes_clear(&nas.notes);
+	run_block(&nas, &vdev, SL_DEV_FLUSH, 0);
+	run_block(&nas, &vdev, SL_DEV_FLUSH, 0);
+	notes_expect(&nas.notes, "[1ms] d0 flush\n"
+				 "[1ms] d1 flush\n"
+				 "[1.5ms] flush done\n"
+				 "[1.5ms] flush done\n");
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, an_ignored_flush_is_answered_at_once_and_reaches_nothing)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ1, disks, 3);
+	vdev.config.flush_honoured = false;
+	run_block(&nas, &vdev, SL_DEV_WRITE, 128 * KIB);
+	notes_clear(&nas.notes);
+	run_block(&nas, &vdev, SL_DEV_FLUSH, 0);
+	notes_expect(&nas.notes, "[1ms] flush done\n");
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, encryption_and_parity_are_paid_by_cpus_before_the_disks)
+{
+	struct sl_vdev_config config = {.layout = SL_VDEV_RAIDZ1,
+					.ashift = 12,
+					.leaf_cpu_ns = 100 * US,
+					.leaf_cpu_bps = 65536e3,
+					.parity_bps = 131072e3};
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	sl_vdev_init(&vdev, &config, nas.loop, &nas.cpu, NULL);
+	for (int i = 0; i < 3; i++) {
+		sl_vdev_add_disk(&vdev, &fake_disk_new(nas.loop, &nas.notes, disks[i], MS, 0)->dev, 1 << 30);
+	}
+	/* Per leaf 0.1 ms and 1 ms for its 64 KiB; the parity of 128 KiB takes 1 ms, a third of it on each.
+	 */
+	run_block(&nas, &vdev, SL_DEV_WRITE, 128 * KIB);
+	notes_expect(&nas.notes, "[1.433333ms] d0 write 64K\n"
+				 "[1.433333ms] d1 write 64K\n"
+				 "[1.433333ms] d2 write 64K\n"
+				 "[2.433333ms] write done\n");
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, allocation_moves_forward_and_wraps_at_the_end)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ1, disks, 3);
+	vdev.size_bytes = 400 * KIB;
+	cr_assert_eq(sl_vdev_alloc(&vdev, 128 * KIB), 0);
+	cr_assert_eq(sl_vdev_alloc(&vdev, 128 * KIB), 192 * KIB);
+	cr_assert_eq(sl_vdev_alloc(&vdev, 4 * KIB), 384 * KIB);
+	cr_assert_eq(sl_vdev_alloc(&vdev, 128 * KIB), 0);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+Test(vdev, utilisation_is_the_time_with_requests_outstanding)
+{
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_MIRROR, disks, 2);
+	run_block(&nas, &vdev, SL_DEV_WRITE, 4 * KIB);
+	cr_assert_float_eq(sl_vdev_utilisation(&vdev, MS), 1.0, 1e-12);
+	cr_assert_float_eq(sl_vdev_utilisation(&vdev, 4 * MS), 0.25, 1e-12);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
