@@ -1,0 +1,79 @@
+/* Numbers of the NBD protocol (doc/proto.md of the NBD project). */
+#ifndef SL_NBD_NUMBERS_H
+#define SL_NBD_NUMBERS_H
+
+#define SL_NBD_MAGIC 0x4e42444d41474943u     /* "NBDMAGIC" */
+#define SL_NBD_OPT_MAGIC 0x49484156454f5054u /* "IHAVEOPT" */
+#define SL_NBD_OPT_REPLY_MAGIC 0x0003e889045565a9u
+#define SL_NBD_REQUEST_MAGIC 0x25609513u
+#define SL_NBD_SIMPLE_MAGIC 0x67446698u
+#define SL_NBD_CHUNK_MAGIC 0x668e33efu
+
+/* Handshake flags: the server's, and which of them a client may return. */
+#define SL_NBD_FIXED_NEWSTYLE 1u
+#define SL_NBD_NO_ZEROES 2u
+
+enum sl_nbd_option {
+	SL_NBD_OPT_EXPORT_NAME = 1,
+	SL_NBD_OPT_ABORT = 2,
+	SL_NBD_OPT_LIST = 3,
+	SL_NBD_OPT_INFO = 6,
+	SL_NBD_OPT_GO = 7,
+	SL_NBD_OPT_STRUCTURED_REPLY = 8,
+	SL_NBD_OPT_LIST_META_CONTEXT = 9,
+	SL_NBD_OPT_SET_META_CONTEXT = 10
+};
+
+#define SL_NBD_REP_ACK 1u
+#define SL_NBD_REP_SERVER 2u
+#define SL_NBD_REP_INFO 3u
+#define SL_NBD_REP_META_CONTEXT 4u
+#define SL_NBD_REP_ERR_UNSUP 0x80000001u
+#define SL_NBD_REP_ERR_INVALID 0x80000003u
+#define SL_NBD_REP_ERR_UNKNOWN 0x80000006u
+#define SL_NBD_REP_ERR_TOO_BIG 0x80000009u
+
+#define SL_NBD_INFO_EXPORT 0u
+#define SL_NBD_INFO_NAME 1u
+#define SL_NBD_INFO_DESCRIPTION 2u
+#define SL_NBD_INFO_BLOCK_SIZE 3u
+
+/* Transmission flags of an export. */
+#define SL_NBD_HAS_FLAGS 0x0001u
+#define SL_NBD_SEND_FLUSH 0x0004u
+#define SL_NBD_SEND_FUA 0x0008u
+#define SL_NBD_ROTATIONAL 0x0010u
+#define SL_NBD_SEND_TRIM 0x0020u
+#define SL_NBD_SEND_WRITE_ZEROES 0x0040u
+#define SL_NBD_SEND_DF 0x0080u
+#define SL_NBD_CAN_MULTI_CONN 0x0100u
+
+enum sl_nbd_command {
+	SL_NBD_CMD_READ = 0,
+	SL_NBD_CMD_WRITE = 1,
+	SL_NBD_CMD_DISC = 2,
+	SL_NBD_CMD_FLUSH = 3,
+	SL_NBD_CMD_TRIM = 4,
+	SL_NBD_CMD_WRITE_ZEROES = 6,
+	SL_NBD_CMD_BLOCK_STATUS = 7
+};
+
+#define SL_NBD_FLAG_FUA 0x01u
+#define SL_NBD_FLAG_NO_HOLE 0x02u
+#define SL_NBD_FLAG_DF 0x04u
+#define SL_NBD_FLAG_REQ_ONE 0x08u
+
+#define SL_NBD_CHUNK_DONE 1u
+#define SL_NBD_CHUNK_OFFSET_DATA 1u
+#define SL_NBD_CHUNK_BLOCK_STATUS 5u
+#define SL_NBD_CHUNK_ERROR 0x8001u
+
+#define SL_NBD_STATE_HOLE 1u
+#define SL_NBD_STATE_ZERO 2u
+
+#define SL_NBD_EIO 5u
+#define SL_NBD_ENOMEM 12u
+#define SL_NBD_EINVAL 22u
+#define SL_NBD_ENOSPC 28u
+
+#endif
