@@ -1,0 +1,145 @@
+/* What the hypervisors' NFS clients make of a guest's disk requests. */
+#include "sim/hyp/hyp.h"
+#include "tests/lib/notes.h"
+
+struct rig {
+	struct sl_loop *loop;
+	struct notes notes;
+	struct fake_store server;
+	struct sl_wire wire;
+	struct sl_hyp hyp;
+};
+
+/* A server that takes 1 ms, 0.1 ms on the way there and back, and a link without limits. */
+static struct rig *rig_new(int hypervisor, int disk_cache)
+{
+	struct sl_box box = {.hypervisor = hypervisor,
+			     .disk_cache = disk_cache,
+			     .nic = SL_NIC_VIRTIO,
+			     .link_bps = 1e15,
+			     .nic_mtu_bytes = 1500,
+			     .hyp_op_delay_ns = 200e3};
+	struct rig *rig = calloc(1, sizeof(*rig));
+
+	cr_assert_not_null(rig);
+	rig->loop = sl_loop_new_virtual();
+	fake_store_init(&rig->server, rig->loop, &rig->notes, MS);
+	sl_wire_init(&rig->wire, &box);
+	sl_hyp_init(&rig->hyp, &box, rig->loop, &rig->wire, &rig->server.store, NULL);
+	return rig;
+}
+
+static void rig_free(struct rig *rig)
+{
+	sl_hyp_fini(&rig->hyp);
+	sl_loop_free(rig->loop);
+	free(rig);
+}
+
+struct request {
+	struct sl_hyp_req req;
+	struct notes *notes;
+};
+
+static void request_done(struct sl_timer *timer, int64_t now_ns)
+{
+	static const char *const names[] = {"read", "write", "flush"};
+	struct request *request = sl_container_of(timer, struct request, req.done);
+
+	notes_add(request->notes, now_ns, "guest's %s done", names[request->req.op]);
+}
+
+static void run_request(struct rig *rig, enum sl_hyp_op op, uint32_t bytes)
+{
+	struct request request = {.req = {.done.fire = request_done, .op = op, .bytes = bytes},
+				  .notes = &rig->notes};
+
+	sl_hyp_submit(&rig->hyp, sl_loop_now(rig->loop), &request.req);
+	run_all(rig->loop);
+}
+
+Test(hyp, esxi_writes_file_sync_and_offers_no_cache_to_flush)
+{
+	struct rig *rig = rig_new(SL_HYP_ESXI, SL_CACHE_NONE);
+
+	cr_assert(!sl_hyp_has_flush(&rig->hyp));
+	run_request(rig, SL_HYP_WRITE, 16384);
+	run_request(rig, SL_HYP_READ, 4096);
+	notes_expect(&rig->notes, "[0.1ms] WRITE FILE_SYNC 16K\n"
+				  "[1.2ms] guest's write done\n"
+				  "[1.3ms] READ 4K\n"
+				  "[2.4ms] guest's read done\n");
+	cr_assert_eq(rig->hyp.n_calls, 2);
+	rig_free(rig);
+}
+
+Test(hyp, qemu_writes_unstable_and_commits_when_the_guest_flushes)
+{
+	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+
+	cr_assert(sl_hyp_has_flush(&rig->hyp));
+	run_request(rig, SL_HYP_WRITE, 16384);
+	run_request(rig, SL_HYP_FLUSH, 0);
+	notes_expect(&rig->notes, "[0.1ms] WRITE UNSTABLE 16K\n"
+				  "[1.2ms] guest's write done\n"
+				  "[1.3ms] COMMIT\n"
+				  "[2.4ms] guest's flush done\n");
+	rig_free(rig);
+}
+
+Test(hyp, qemu_with_writethrough_commits_after_each_write)
+{
+	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_WRITETHROUGH);
+
+	run_request(rig, SL_HYP_WRITE, 4096);
+	run_request(rig, SL_HYP_READ, 4096);
+	notes_expect(&rig->notes, "[0.1ms] WRITE UNSTABLE 4K\n"
+				  "[1.3ms] COMMIT\n"
+				  "[2.4ms] guest's write done\n"
+				  "[2.5ms] READ 4K\n"
+				  "[3.6ms] guest's read done\n");
+	rig_free(rig);
+}
+
+Test(hyp, a_message_carries_its_data_in_one_direction)
+{
+	struct rig *rig = rig_new(SL_HYP_ESXI, SL_CACHE_NONE);
+
+	rig->wire.link_bps = 1e6; /* a byte a microsecond: 200 bytes of header each way */
+	run_request(rig, SL_HYP_WRITE, 1000);
+	run_request(rig, SL_HYP_READ, 2000);
+	notes_expect(&rig->notes, "[1.3ms] WRITE FILE_SYNC 1000B\n"
+				  "[2.6ms] guest's write done\n"
+				  "[2.9ms] READ 2000B\n"
+				  "[6.2ms] guest's read done\n");
+	rig_free(rig);
+}
+
+struct program {
+	struct sl_store_req call;
+	struct notes *notes;
+};
+
+static void program_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct program *program = sl_container_of(timer, struct program, call.done);
+
+	notes_add(program->notes, now_ns, "program's call done, stable %d", (int)program->call.stable);
+}
+
+Test(hyp, a_program_that_speaks_nfs_takes_the_same_way_with_its_own_call)
+{
+	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_WRITETHROUGH);
+	struct program program = {.call = {.done.fire = program_done,
+					   .op = SL_STORE_WRITE,
+					   .stable = SL_FILE_SYNC,
+					   .bytes = 4096,
+					   .file = 2},
+				  .notes = &rig->notes};
+
+	sl_hyp_call(&rig->hyp, 0, &program.call);
+	run_all(rig->loop);
+	notes_expect(&rig->notes, "[0.1ms] WRITE FILE_SYNC 4K\n"
+				  "[1.2ms] program's call done, stable 2\n");
+	rig_free(rig);
+}

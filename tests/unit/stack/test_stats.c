@@ -1,0 +1,82 @@
+/* Means, intervals, the RMS of a column of errors, the sentence of the gain. */
+#include "tests/unit/stack/lib.h"
+
+Test(stats, the_interval_is_student_s_t_times_the_standard_error)
+{
+	static const struct {
+		int n;
+		double samples[4], mean, ci95;
+	} rows[] = {
+	    {0, {0}, 0, 0},
+	    {1, {42}, 42, 0},
+	    {2, {1, 3}, 2, 12.706},               /* standard deviation sqrt 2, standard error 1 */
+	    {3, {1, 2, 3}, 2, 4.303 / 1.7320508}, /* 1 / sqrt 3 */
+	    {4, {10, 10, 10, 10}, 10, 0},
+	    {4, {2, 4, 4, 6}, 4, 3.182 * 1.6329932 / 2}, /* sqrt(8/3) / sqrt 4 */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		double mean, ci95;
+
+		sl_stats_mean_ci(rows[i].samples, rows[i].n, &mean, &ci95);
+		cr_assert_float_eq(mean, rows[i].mean, 1e-12, "row %zu", i);
+		cr_assert_float_eq(ci95, rows[i].ci95, 1e-6, "row %zu: %.9f", i, ci95);
+	}
+}
+
+Test(stats, many_samples_use_the_normal_quantile)
+{
+	double samples[64], mean, ci31, ci32;
+
+	for (int i = 0; i < 64; i++) {
+		samples[i] = i % 2 ? 1 : -1;
+	}
+	sl_stats_mean_ci(samples, 32, &mean, &ci32);
+	cr_assert_eq(mean, 0.0);
+	cr_assert_float_eq(ci32, 1.96 * 1.0160010 / 5.6568542, 1e-6); /* sqrt(32/31) / sqrt 32 */
+	sl_stats_mean_ci(samples, 31, &mean, &ci31);
+	cr_assert(ci31 > ci32);
+}
+
+static struct sl_cell cell_of(enum sl_role role, double error_pct)
+{
+	return (struct sl_cell){.has_published = true, .role = role, .error_pct = error_pct};
+}
+
+Test(stats, calibrate_and_predict_cells_have_their_own_rms)
+{
+	struct sl_cell cells[] = {cell_of(SL_ROLE_CALIBRATE, 3),
+				  cell_of(SL_ROLE_PREDICT, -7),
+				  cell_of(SL_ROLE_CALIBRATE, -4),
+				  {.role = SL_ROLE_CALIBRATE, .error_pct = 99}};
+	struct sl_result result = {.n_cells = 4, .cells = cells};
+	int n;
+
+	cr_assert_float_eq(sl_result_rms(&result, SL_ROLE_CALIBRATE, SL_ENGINE_MODEL, &n), 3.5355339, 1e-6);
+	cr_assert_eq(n, 2);
+	cr_assert_float_eq(sl_result_rms(&result, SL_ROLE_PREDICT, SL_ENGINE_MODEL, &n), 7, 1e-9);
+	cr_assert_eq(n, 1);
+	cr_assert_eq(sl_result_rms(&result, SL_ROLE_PREDICT, SL_ENGINE_LIVE, &n), 0.0);
+	cr_assert_eq(n, 0);
+}
+
+Test(stats, the_gain_is_a_sentence_that_names_the_limit)
+{
+	struct sl_scenario *sc = load("b3n-2014");
+	struct sl_cell cells[] = {
+	    {.variant = variant(sc, "none"), .workload = workload(sc, "oltp4"), .value = 207},
+	    {.variant = variant(sc, "s3500"), .workload = workload(sc, "oltp4"), .value = 271}};
+	struct sl_result result = {.scenario = sc, .n_cells = 2, .cells = cells};
+	char text[256];
+
+	cells[1].measure.n_resources = 2;
+	cells[1].measure.resources[0] = (struct sl_resource){"guest vCPUs", 0.94};
+	cells[1].measure.resources[1] = (struct sl_resource){"ZIL", 0.5};
+	sl_result_gain(&result, workload(sc, "oltp4"), SL_ENGINE_MODEL, text, sizeof(text));
+	cr_assert_str_eq(
+	    text, "oltp4, 4 threads: 207 -> 271 TPS with s3500, 1.31x; guest vCPUs 94 % busy: a faster "
+		  "SLOG can add no more");
+	sl_result_gain(&result, workload(sc, "oltp2"), SL_ENGINE_MODEL, text, sizeof(text));
+	cr_assert_str_eq(text, "");
+	sl_scenario_free(sc);
+}
