@@ -28,6 +28,9 @@ struct sl_measure {
 	int64_t elapsed_ns;
 	int64_t p50_ns, p95_ns, p99_ns;
 	uint64_t events;
+	/* Written to the log, wherever it is, and to all data disks together, parity, copies and log blocks
+	 * that go there included. */
+	int64_t log_bytes, data_bytes;
 	int n_resources;
 	struct sl_resource resources[SL_RESOURCES_MAX];
 };

@@ -135,6 +135,8 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	    .events = sl_loop_events(stack->loop),
 	};
 	sl_pool_stats(stack->pool, now_ns, &pool);
+	ret->log_bytes = pool.log_bytes;
+	ret->data_bytes = pool.data_bytes;
 	add_resource(ret, "guest vCPUs", sl_cpu_utilisation(&stack->guest_cpu, now_ns));
 	add_resource(ret, "storage VM vCPUs", sl_cpu_utilisation(&stack->nas_cpu, now_ns));
 	add_resource(ret, "ZIL", pool.zil_utilisation);

@@ -363,6 +363,7 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 	    .zil_indirect = zil->indirect,
 	    .txgs = pool->txg.synced,
 	    .log_bytes = zil->log_bytes,
+	    .data_bytes = sl_vdev_bytes_written(&pool->data),
 	    .zil_utilisation = now_ns > 0 ? (double)busy_ns / (double)now_ns : 0,
 	    .log_utilisation = sl_vdev_utilisation(&pool->log, now_ns),
 	    .data_utilisation = sl_vdev_utilisation(&pool->data, now_ns),

@@ -238,3 +238,13 @@ double sl_vdev_utilisation(const struct sl_vdev *vdev, int64_t now_ns)
 
 	return now_ns > 0 ? (double)busy_ns / (double)now_ns : 0;
 }
+
+int64_t sl_vdev_bytes_written(const struct sl_vdev *vdev)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < vdev->n_disks; i++) {
+		bytes += vdev->disks[i]->stats.bytes_written;
+	}
+	return bytes;
+}
