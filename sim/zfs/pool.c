@@ -279,6 +279,7 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	    .dirty_sync_bytes = DIRTY_SYNC_BYTES,
 	};
 	struct sl_zil_config zil = {
+	    .generation = (enum sl_zil_generation)box->zil,
 	    .log = box->n_log > 0 ? &pool->log : &pool->data,
 	    .data = &pool->data,
 	    .has_slog = box->n_log > 0,

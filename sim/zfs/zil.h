@@ -1,16 +1,24 @@
 /*
- * The ZFS intent log of 2014 (0.6.3, FreeNAS 9.2, illumos): one commit batch in flight.
+ * The ZFS intent log, in three generations that differ in how log blocks (lwbs) are issued. Common to all: a
+ * write record is 192 bytes + data, each block starts with a 192-byte chain header; asynchronous changes go
+ * out when their own file is committed, synchronous ones with any commit; what a txg has synced needs no log.
  *
- * A commit that finds the writer busy waits; when the writer is done, everything queued is one batch: records
- * are packed into log blocks, all blocks are written, the touched vdevs are flushed, everybody is woken. So
- * the group size is the number of arrivals during the batch before. Facts:
- * - a write record is 192 bytes + data; each block starts with a 192-byte chain header;
+ * 2014 (0.6.3, FreeNAS 9.2, illumos; zil_2014.c): one commit batch in flight. A commit that finds the writer
+ * busy waits; when the writer is done, everything queued is one batch: records are packed into log blocks,
+ * all blocks are written, the touched vdevs are flushed, everybody is woken. So the group size is the number
+ * of arrivals during the batch before. Facts:
  * - block sizes come in buckets of 4, 12, 36 and 128 KiB, chosen when the block before is issued, from the
  * bytes of the present batch, never below the largest of the last 16 choices;
  * - on a log device only the used part of a block is written (rounded to 4 KiB); on raidz the whole block is;
  * - without a log device (or with logbias=throughput) writes above 32 KiB (above 0) are indirect: the data
  * goes to its final place, the log gets the header; two such writes to one record in a batch write it once
  *   (TX_WRITE2).
+ *
+ * 2.1 and 2.3 (zil_lwb.c): blocks are issued back to back, several in flight, completed in order. An open
+ * block that is not full waits for company: 5 % (2.1) or 10 % (2.3) of the mean block latency; a lone writer
+ * does not wait in 2.3, and in 2.1 only when that would be less than 5 us or the block is nearly full. A
+ * block without waiters leaves its flush to the next. Sizes: buckets of 4, 12, 36, 68, 128 KiB (2.1); as much
+ * as the largest of the last eight bursts needs (2.3).
  */
 #ifndef SL_ZFS_ZIL_H
 #define SL_ZFS_ZIL_H
@@ -27,12 +35,19 @@
 #define SL_ZIL_PREV_BLOCKS 16
 #define SL_ZIL_IN_PLACE 64 /* remembered per batch; more are counted twice */
 
+enum sl_zil_generation { /* in the order of the scenario's words */
+	SL_ZIL_2014,
+	SL_ZIL_21,
+	SL_ZIL_23
+};
+
 struct sl_zil_config {
+	enum sl_zil_generation generation;
 	struct sl_vdev *log;  /* where log blocks go: the log vdevs, or the data vdevs */
 	struct sl_vdev *data; /* where indirect writes go */
 	bool has_slog;
 	bool throughput;         /* logbias=throughput */
-	int64_t commit_cpu_ns;   /* per batch */
+	int64_t commit_cpu_ns;   /* per batch (2014) or block */
 	int64_t indirect_cpu_ns; /* per record written in place */
 	double copy_bps;         /* copying data into log blocks */
 	uint32_t recordsize_bytes;
@@ -87,7 +102,13 @@ struct sl_zil {
 	struct sl_zil_record in_place[SL_ZIL_IN_PLACE]; /* records already written in place by this batch */
 	uint64_t tag;
 	int64_t batch_start_ns, busy_ns;
-	uint64_t batches, commits, blocks, indirect; /* counters */
+	/* 2.1 and 2.3 */
+	struct sl_zil_lwb *oldest, *newest; /* in the order of the chain; the newest may be open */
+	struct sl_slab lwbs;
+	int64_t lwb_latency_ns; /* zl_last_lwb_latency */
+	uint32_t parallel;      /* zl_parallel: bursts for which company is expected */
+	bool advancing;
+	uint64_t batches, commits, blocks, indirect; /* counters; a batch is a block in 2.1 and 2.3 */
 	int64_t log_bytes;                           /* written to the log */
 };
 

@@ -1,0 +1,30 @@
+/* Private to the room: what the generations of the intent log share. */
+#ifndef SL_ZFS_ZIL_INNER_H
+#define SL_ZFS_ZIL_INNER_H
+
+#include "sim/zfs/zil.h"
+
+#define SL_ZIL_CHAIN_HEADER 192u /* zil_chain_t */
+#define SL_ZIL_WRITE_HEADER 192u /* lr_write_t */
+#define SL_ZIL_SLIM_ROUND 4096u  /* what is written of a block is a multiple of this */
+#define SL_ZIL_MAX_BLOCK 131072u /* zil_maxblocksize */
+#define SL_ZIL_MAX_DATA (SL_ZIL_MAX_BLOCK - SL_ZIL_CHAIN_HEADER - SL_ZIL_WRITE_HEADER)
+
+/* Does the data of `itx` go to its final place, with only a header in the log? */
+bool sl_zil_is_indirect(const struct sl_zil *zil, const struct sl_zil_itx *itx);
+
+/* Bytes written of a block of which used_bytes are filled: raidz writes whole blocks. */
+uint32_t sl_zil_written_bytes(const struct sl_zil *zil, uint32_t block_bytes, uint32_t used_bytes);
+
+/* Physical size of a record written in place. */
+int64_t sl_zil_record_bytes(const struct sl_zil *zil);
+
+/* Fires a list of waiters. */
+void sl_zil_wake(struct sl_zil_waiter *waiter, int64_t now_ns);
+
+void sl_zil_2014_init(struct sl_zil *zil);
+void sl_zil_2014_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter);
+void sl_zil_lwb_init(struct sl_zil *zil);
+void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter);
+
+#endif
