@@ -8,6 +8,7 @@ struct leaf {
 	struct sl_vdev *vdev;
 	struct sl_vdev_io *io;
 	struct sl_dev *disk;
+	int index; /* of the disk */
 	struct sl_cpu_job job;
 	struct sl_dev_req req;
 	int64_t start_ns; /* at the disk */
@@ -40,6 +41,8 @@ static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
 	struct sl_vdev_io *io = leaf->io;
 	struct sl_vdev *vdev = leaf->vdev;
 
+	/* A flush covers the writes that were done when it started. */
+	vdev->touched[leaf->index] |= io->op == SL_DEV_WRITE;
 	if (vdev->trace) {
 		sl_trace_span(vdev->trace, "disk", io_names[io->op], io->tag, leaf->start_ns, now_ns);
 	}
@@ -68,6 +71,7 @@ static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io 
 	leaf->req.done.fire = leaf_disk_done;
 	leaf->io = io;
 	leaf->disk = vdev->disks[column->disk];
+	leaf->index = column->disk;
 	leaf->req.op = io->op;
 	leaf->req.fua = false;
 	leaf->req.offset_bytes = column->offset;
@@ -171,7 +175,6 @@ void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 		if (config->leaf_cpu_bps > 0) {
 			cpu_ns += (int64_t)((double)columns[i].bytes * 1e9 / config->leaf_cpu_bps);
 		}
-		vdev->touched[columns[i].disk] |= io->op == SL_DEV_WRITE;
 		leaf_submit(vdev, now_ns, io, &columns[i], cpu_ns);
 	}
 }

@@ -1,0 +1,144 @@
+/* The intent log of OpenZFS 2.1 and 2.3: blocks in flight, waiting for company, sizes. */
+#include "tests/unit/zfs/zil_rig.h"
+
+/* Commits of 1 KiB at `starts`, run to the end. */
+static void run_commits(struct rig *rig, struct commit *commits, const int64_t *starts, int n)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+
+	for (int i = 0; i < n; i++) {
+		commits[i] = (struct commit){.rig = rig, .name = names[i], .bytes = 1024};
+		event_at(&commits[i].start, rig->nas.loop, starts[i], commit_start, &commits[i]);
+	}
+	run_all(rig->nas.loop);
+}
+
+/* Where the log of 2014 makes b wait for a's flush, here both blocks are in flight at once. */
+Test(zil_lwb, blocks_overlap_and_complete_in_order)
+{
+	static const int64_t starts[] = {0, 500 * US};
+	struct commit commits[2];
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+
+	run_commits(rig, commits, starts, 2);
+	notes_expect(&rig->nas.notes, "[0ms] log write 4K\n"
+				      "[0.5ms] log write 4K\n"
+				      "[1ms] log flush\n"
+				      "[1.5ms] log flush\n"
+				      "[1.5ms] a done\n"
+				      "[2ms] b done\n");
+	cr_assert_eq(rig->zil.blocks, 2);
+	rig_free(rig);
+}
+
+/* With a block latency of 2 ms, an open block waits 5 % of it: b joins a's block, c comes too late. */
+Test(zil_lwb, an_open_block_waits_for_company)
+{
+	static const int64_t starts[] = {0, 50 * US, 200 * US};
+	struct commit commits[3];
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+
+	rig->zil.lwb_latency_ns = 2 * MS;
+	run_commits(rig, commits, starts, 3);
+	notes_expect(&rig->nas.notes, "[0.1ms] log write 4K\n"
+				      "[0.3ms] log write 4K\n"
+				      "[1.1ms] log flush\n"
+				      "[1.3ms] log flush\n"
+				      "[1.6ms] a done\n"
+				      "[1.6ms] b done\n"
+				      "[1.8ms] c done\n");
+	rig_free(rig);
+}
+
+/* A lone writer pays that wait in 2.1 and not in 2.3. */
+Test(zil_lwb, a_lone_writer_waits_in_2_1_only)
+{
+	static const enum sl_zil_generation generations[] = {SL_ZIL_21, SL_ZIL_23};
+	static const int64_t expected[] = {1600 * US, 1500 * US};
+
+	for (int i = 0; i < 2; i++) {
+		struct rig *rig = rig_new_of(true, generations[i]);
+		struct commit commit = {.rig = rig, .bytes = 1024};
+
+		rig->zil.lwb_latency_ns = 2 * MS;
+		commit_start(&commit, 0);
+		run_all(rig->nas.loop);
+		cr_assert(commit.done);
+		cr_assert_eq(sl_loop_now(rig->nas.loop), expected[i], "generation %d: %lld", i,
+			     (long long)sl_loop_now(rig->nas.loop));
+		rig_free(rig);
+	}
+}
+
+/* Below 100 us of block latency 5 % is less than 5 us: not worth waiting in 2.1 either. */
+Test(zil_lwb, a_fast_log_is_not_made_to_wait)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+	struct commit commit = {.rig = rig, .bytes = 1024};
+
+	rig->zil.lwb_latency_ns = 99 * US;
+	commit_start(&commit, 0);
+	run_all(rig->nas.loop);
+	cr_assert_eq(sl_loop_now(rig->nas.loop), 1500 * US);
+	rig_free(rig);
+}
+
+/* 36 KiB of one burst do not fit: the full block goes out at once, without a flush of its own. */
+Test(zil_lwb, a_block_without_waiters_leaves_its_flush_to_the_next)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+
+	for (int i = 0; i < 2; i++) {
+		log_write(rig, 1, 100 * KIB, (uint64_t)i, true);
+	}
+	cr_assert_eq(commit_now(rig), 104 * KIB + 104 * KIB);
+	notes_expect(&rig->nas.notes, "[0ms] log write 104K\n"
+				      "[0ms] log write 104K\n"
+				      "[1ms] log flush\n");
+	rig_free(rig);
+}
+
+/* On raidz the whole block is written: buckets in 2.1, what the bursts need in 2.3. */
+Test(zil_lwb, sizes_on_raidz)
+{
+	static const struct {
+		enum sl_zil_generation generation;
+		uint32_t write;
+		int64_t bytes;
+	} cases[] = {
+	    {SL_ZIL_21, 8 * KIB, 12 * KIB},
+	    {SL_ZIL_21, 20 * KIB, 36 * KIB},
+	    {SL_ZIL_23, 8 * KIB, 12 * KIB},
+	    {SL_ZIL_23, 20 * KIB, 24 * KIB},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new_of(false, cases[i].generation);
+
+		cr_assert_eq(commit_write(rig, cases[i].write), cases[i].bytes, "case %zu", i);
+		rig_free(rig);
+	}
+}
+
+/* The threshold is 32 KiB itself since 2.1, above it in 2014. */
+Test(zil_lwb, a_write_of_32_kib_goes_in_place)
+{
+	struct rig *old = rig_new_of(false, SL_ZIL_2014), *new = rig_new_of(false, SL_ZIL_21);
+
+	commit_write(old, 32 * KIB);
+	commit_write(new, 32 * KIB);
+	cr_assert_eq(old->zil.indirect, 0);
+	cr_assert_eq(new->zil.indirect, 1);
+	rig_free(old);
+	rig_free(new);
+}
+
+/* A commit with nothing logged and nothing in flight has nothing to wait for. */
+Test(zil_lwb, an_empty_commit_is_free)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+
+	cr_assert_eq(commit_now(rig), 0);
+	cr_assert_eq(sl_loop_now(rig->nas.loop), 0);
+	rig_free(rig);
+}
