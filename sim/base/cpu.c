@@ -34,6 +34,16 @@ static void cpu_arm(struct sl_cpu *cpu)
 	}
 }
 
+static void note_job(const struct sl_cpu *cpu, const struct sl_cpu_job *job, int64_t now_ns)
+{
+	int64_t took_ns = now_ns - job->start_ns;
+
+	if (cpu->trace && took_ns > 0) {
+		sl_trace_shared(cpu->trace, cpu->layer, "job", 0, job->start_ns, now_ns,
+				job->work_ns < took_ns ? job->work_ns : took_ns);
+	}
+}
+
 static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_cpu *cpu = sl_container_of(timer, struct sl_cpu, timer);
@@ -55,6 +65,7 @@ static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 		struct sl_cpu_job *job = ready;
 
 		ready = job->next;
+		note_job(cpu, job, now_ns);
 		sl_timer_fire(&job->done, now_ns);
 	}
 }
@@ -72,12 +83,20 @@ void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_n
 	cpu->crowded = (double)slice_ns / (double)(slice_ns + switch_ns);
 }
 
+void sl_cpu_set_trace(struct sl_cpu *cpu, struct sl_trace *trace, const char *layer)
+{
+	cpu->trace = trace;
+	cpu->layer = layer;
+}
+
 void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int64_t work_ns)
 {
 	struct sl_cpu_job **at = &cpu->first;
 
 	assert(work_ns >= 0);
 	cpu_advance(cpu, now_ns);
+	job->start_ns = now_ns;
+	job->work_ns = work_ns;
 	job->finish = cpu->virtual_now + (double)work_ns;
 	while (*at && (*at)->finish <= job->finish) {
 		at = &(*at)->next;

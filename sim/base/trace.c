@@ -18,6 +18,9 @@ struct sl_trace {
 	struct sl_span *spans;
 	uint32_t count, capacity, limit;
 	uint64_t dropped;
+	const char *layer; /* the only one kept, NULL: all */
+	const struct sl_trace_window *windows;
+	int n_windows; /* 0: any time */
 };
 
 struct lane {
@@ -72,18 +75,42 @@ static bool trace_grow(struct sl_trace *trace)
 	return true;
 }
 
+static bool is_selected(const struct sl_trace *trace, const char *layer, int64_t start_ns, int64_t end_ns)
+{
+	bool in_time = trace->n_windows == 0;
+
+	for (int i = 0; !in_time && i < trace->n_windows; i++) {
+		in_time = start_ns <= trace->windows[i].until_ns && end_ns >= trace->windows[i].from_ns;
+	}
+	return in_time && (trace->layer == NULL || strcmp(trace->layer, layer) == 0);
+}
+
+void sl_trace_select(struct sl_trace *trace, const char *layer, const struct sl_trace_window *windows, int n)
+{
+	trace->layer = layer;
+	trace->windows = windows;
+	trace->n_windows = n;
+}
+
 void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
 		   int64_t end_ns)
 {
-	if (trace == NULL) {
+	sl_trace_shared(trace, layer, name, op, start_ns, end_ns, end_ns - start_ns);
+}
+
+void sl_trace_shared(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
+		     int64_t start_ns, int64_t end_ns, int64_t busy_ns)
+{
+	if (trace == NULL || !is_selected(trace, layer, start_ns, end_ns)) {
 		return;
 	}
 	assert(end_ns >= start_ns && start_ns >= 0);
+	assert(busy_ns >= 0 && busy_ns <= end_ns - start_ns);
 	if (trace->count == trace->capacity && !trace_grow(trace)) {
 		trace->dropped++;
 		return;
 	}
-	trace->spans[trace->count++] = (struct sl_span){layer, name, op, start_ns, end_ns};
+	trace->spans[trace->count++] = (struct sl_span){layer, name, op, start_ns, end_ns, busy_ns};
 }
 
 uint32_t sl_trace_count(const struct sl_trace *trace)
@@ -176,7 +203,11 @@ static void put_spans(FILE *out, const struct sl_span **order, uint32_t count, s
 		put_string(out, span->name);
 		put_us(out, "ts", span->start_ns);
 		put_us(out, "dur", span->end_ns - span->start_ns);
-		(void)fprintf(out, ",\"args\":{\"op\":%" PRIu64 "}}", span->op);
+		(void)fprintf(out, ",\"args\":{\"op\":%" PRIu64, span->op);
+		if (span->busy_ns < span->end_ns - span->start_ns) {
+			put_us(out, "busy_us", span->busy_ns);
+		}
+		(void)fputs("}}", out);
 	}
 }
 

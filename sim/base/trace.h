@@ -12,6 +12,11 @@ struct sl_span {
 	const char *layer, *name;
 	uint64_t op;
 	int64_t start_ns, end_ns;
+	int64_t busy_ns; /* of that time, how long it was served itself; the rest waited for others */
+};
+
+struct sl_trace_window {
+	int64_t from_ns, until_ns;
 };
 
 struct sl_trace;
@@ -22,6 +27,13 @@ void sl_trace_free(struct sl_trace *trace);
 /* A no-op when trace is NULL: layers call it unconditionally. */
 void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
 		   int64_t end_ns);
+/* The same where a span waited for others: `busy_ns` of it was work, at most its length. */
+void sl_trace_shared(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
+		     int64_t start_ns, int64_t end_ns, int64_t busy_ns);
+
+/* From now on keeps only spans of `layer` (NULL: of all) that overlap or touch one of `windows` (borrowed;
+ * n = 0: at any time). What is left out does not count as dropped. */
+void sl_trace_select(struct sl_trace *trace, const char *layer, const struct sl_trace_window *windows, int n);
 uint32_t sl_trace_count(const struct sl_trace *trace);
 uint64_t sl_trace_dropped(const struct sl_trace *trace);
 const struct sl_span *sl_trace_get(const struct sl_trace *trace, uint32_t index);

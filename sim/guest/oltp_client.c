@@ -13,7 +13,7 @@ struct oltp_thread {
 	struct sl_rng noise;
 	struct sl_cpu_job job;
 	struct sl_innodb_waiter waiter;
-	int64_t start_ns;
+	int64_t start_ns, execute_ns;
 };
 
 struct oltp_client {
@@ -46,6 +46,8 @@ static void executed(struct sl_timer *timer, int64_t now_ns)
 {
 	struct oltp_thread *thread = sl_container_of(timer, struct oltp_thread, job.done);
 
+	sl_trace_span(thread->client->client.env.trace, "guest work", "statements", thread->waiter.tag,
+		      thread->execute_ns, now_ns);
 	thread->waiter.done.fire = committed;
 	sl_innodb_commit(&thread->client->db, now_ns, &thread->txn, &thread->waiter);
 }
@@ -57,6 +59,7 @@ static void execute(struct oltp_thread *thread, int64_t now_ns)
 	const struct sl_client_env *env = &oltp->client.env;
 	double factor = 1 + oltp->cpu_spread * (2 * sl_rng_uniform(&thread->noise) - 1);
 
+	thread->execute_ns = now_ns;
 	sl_cpu_run(env->cpu, now_ns, &thread->job, (int64_t)(env->box->guest_oltp_cpu_ns * factor));
 }
 

@@ -65,11 +65,12 @@ static void served(struct sl_timer *timer, int64_t now_ns)
 	struct hyp_call *call = sl_container_of(timer, struct hyp_call, call.done);
 	struct sl_hyp *hyp = call->hyp;
 	int64_t bytes = RPC_HEADER_BYTES + (call->call.op == SL_STORE_READ ? call->call.bytes : 0);
-	int64_t at_ns = sl_wire_send(hyp->wire, now_ns, SL_WIRE_FROM_NAS, bytes) + hyp->half_delay_ns;
+	int64_t across_ns = sl_wire_send(hyp->wire, now_ns, SL_WIRE_FROM_NAS, bytes);
+	int64_t at_ns = across_ns + hyp->half_delay_ns;
 
-	if (hyp->trace) {
-		sl_trace_span(hyp->trace, "network", "reply", call->call.tag, now_ns, at_ns);
-	}
+	sl_trace_shared(hyp->trace, "network", "reply", call->call.tag, now_ns, across_ns,
+			across_ns - now_ns - hyp->wire->waited_ns);
+	sl_trace_span(hyp->trace, "virtual disk", "complete", call->call.tag, across_ns, at_ns);
 	call->hop.fire = reply_arrived;
 	sl_loop_arm(hyp->loop, &call->hop, at_ns);
 }
@@ -86,11 +87,12 @@ static void send_call(struct hyp_call *call, int64_t now_ns)
 {
 	struct sl_hyp *hyp = call->hyp;
 	int64_t bytes = RPC_HEADER_BYTES + (call->call.op == SL_STORE_WRITE ? call->call.bytes : 0);
-	int64_t at_ns = sl_wire_send(hyp->wire, now_ns + hyp->half_delay_ns, SL_WIRE_TO_NAS, bytes);
+	int64_t sent_ns = now_ns + hyp->half_delay_ns;
+	int64_t at_ns = sl_wire_send(hyp->wire, sent_ns, SL_WIRE_TO_NAS, bytes);
 
-	if (hyp->trace) {
-		sl_trace_span(hyp->trace, "network", "call", call->call.tag, now_ns, at_ns);
-	}
+	sl_trace_span(hyp->trace, "virtual disk", "submit", call->call.tag, now_ns, sent_ns);
+	sl_trace_shared(hyp->trace, "network", "call", call->call.tag, sent_ns, at_ns,
+			at_ns - sent_ns - hyp->wire->waited_ns);
 	hyp->n_calls++;
 	call->hop.fire = call_arrived;
 	sl_loop_arm(hyp->loop, &call->hop, at_ns);

@@ -101,6 +101,8 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	sl_cpu_init(&stack->guest_cpu, stack->loop, (int)box->guest_vcpus);
 	sl_cpu_set_switching(&stack->guest_cpu, (int64_t)box->guest_switch_ns, (int64_t)box->guest_slice_ns);
 	sl_cpu_init(&stack->nas_cpu, stack->loop, (int)box->nas_vcpus);
+	sl_cpu_set_trace(&stack->guest_cpu, trace, "guest vCPUs");
+	sl_cpu_set_trace(&stack->nas_cpu, trace, "storage vCPUs");
 	pool.loop = stack->loop;
 	rc = build_server(box, &pool, &stack->pool, &stack->server, err);
 	if (rc < 0) {

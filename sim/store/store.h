@@ -36,6 +36,7 @@ struct sl_store_req {
 	int64_t offset_bytes;
 	uint64_t tag;              /* operation number for the trace */
 	struct sl_store_req *next; /* private to the store that holds the request: queues */
+	int64_t queued_ns;         /* private to it: since when */
 };
 
 struct sl_store;

@@ -21,12 +21,17 @@ int64_t sl_wire_send(struct sl_wire *wire, int64_t now_ns, enum sl_wire_directio
 	int64_t *link = &wire->link_free_ns[direction];
 	int64_t card_ns, at_ns = now_ns > *link ? now_ns : *link;
 
+	wire->waited_ns = at_ns - now_ns;
 	at_ns += (int64_t)((double)bytes * 1e9 / wire->link_bps);
 	*link = at_ns;
 	card_ns = direction == SL_WIRE_TO_NAS ? parts(bytes, wire->mtu_bytes) * wire->rx_frame_ns
 					      : parts(bytes, TSO_BYTES) * wire->tx_segment_ns;
 	if (card_ns > 0) {
-		at_ns = (at_ns > wire->nic_free_ns ? at_ns : wire->nic_free_ns) + card_ns;
+		if (wire->nic_free_ns > at_ns) {
+			wire->waited_ns += wire->nic_free_ns - at_ns;
+			at_ns = wire->nic_free_ns;
+		}
+		at_ns += card_ns;
 		wire->nic_free_ns = at_ns;
 	}
 	return at_ns;

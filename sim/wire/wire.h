@@ -21,6 +21,7 @@ struct sl_wire {
 	int64_t rx_frame_ns, tx_segment_ns;
 	int64_t mtu_bytes;
 	int64_t link_free_ns[2], nic_free_ns; /* the card's emulation is one thread */
+	int64_t waited_ns;                    /* of the last message: for link and card, behind others */
 };
 
 void sl_wire_init(struct sl_wire *wire, const struct sl_box *box);

@@ -43,6 +43,8 @@ static void call_done(struct sl_timer *timer, int64_t now_ns)
 		if (!nfsd->waiting) {
 			nfsd->waiting_tail = &nfsd->waiting;
 		}
+		sl_trace_shared(nfsd->config.trace, "nfsd queue", "wait", next->tag, next->queued_ns, now_ns,
+				0);
 		start_call(nfsd, now_ns, next);
 	}
 	sl_timer_fire(&outer->done, now_ns);
@@ -79,6 +81,7 @@ static void nfsd_submit(struct sl_store *store, int64_t now_ns, struct sl_store_
 		return;
 	}
 	req->next = NULL;
+	req->queued_ns = now_ns;
 	*nfsd->waiting_tail = req;
 	nfsd->waiting_tail = &req->next;
 }

@@ -8,7 +8,7 @@ struct leaf {
 	struct sl_vdev *vdev;
 	struct sl_vdev_io *io;
 	struct sl_dev *disk;
-	int index; /* of the disk */
+	int disk_index;
 	struct sl_cpu_job job;
 	struct sl_dev_req req;
 	int64_t start_ns; /* at the disk */
@@ -35,6 +35,17 @@ static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_n
 	sl_timer_fire(&io->done, now_ns);
 }
 
+/* A disk that serves one request at a time began with this one when it was done with the one before. */
+static void trace_leaf(struct sl_vdev *vdev, const struct leaf *leaf, int64_t now_ns)
+{
+	int64_t *done_ns = &vdev->done_ns[leaf->index];
+	int64_t began_ns = *done_ns > leaf->start_ns ? *done_ns : leaf->start_ns;
+
+	sl_trace_shared(vdev->trace, "disk", io_names[leaf->io->op], leaf->io->tag, leaf->start_ns, now_ns,
+			now_ns - began_ns);
+	*done_ns = now_ns;
+}
+
 static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct leaf *leaf = sl_container_of(timer, struct leaf, req.done);
@@ -44,7 +55,7 @@ static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
 	/* A flush covers the writes that were done when it started. */
 	vdev->touched[leaf->index] |= io->op == SL_DEV_WRITE;
 	if (vdev->trace) {
-		sl_trace_span(vdev->trace, "disk", io_names[io->op], io->tag, leaf->start_ns, now_ns);
+		trace_leaf(vdev, leaf, now_ns);
 	}
 	sl_slab_put(&vdev->leaves, leaf);
 	io->waiting--;

@@ -52,6 +52,7 @@ struct sl_vdev {
 	int n_disks;
 	struct sl_dev *disks[SL_VDEV_DISKS_MAX]; /* owned */
 	bool touched[SL_VDEV_DISKS_MAX];         /* written since the last flush */
+	int64_t done_ns[SL_VDEV_DISKS_MAX];      /* latest completion of a disk, for the trace */
 	int64_t next_offset, size_bytes;
 	int rotor;
 	struct sl_slab leaves;
