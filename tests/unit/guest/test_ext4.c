@@ -175,6 +175,26 @@ Test(ext4, who_comes_during_a_commit_waits_for_the_next_one)
 	guest_free(guest);
 }
 
+Test(ext4, who_is_in_the_commit_under_way_asks_for_no_other)
+{
+	struct guest *guest = guest_new(SL_HYP_ESXI, 2, MIB);
+	struct sync first = {.guest = guest, .req.file = 0}, second = {.guest = guest, .req.file = 1};
+
+	write_file(guest, 0, 0, 4096);
+	write_file(guest, 1, 0, 4096);
+	event_at(&first.start, guest->loop, 0, sync_start, &first);
+	event_at(&second.start, guest->loop, 500 * US, sync_start, &second);
+	run_all(guest->loop);
+	notes_expect(&guest->notes, "[0ms] WRITE FILE_SYNC 4K\n"
+				    "[0.5ms] WRITE FILE_SYNC 4K\n"
+				    "[1ms] WRITE FILE_SYNC 8K\n"
+				    "[2ms] WRITE FILE_SYNC 4K\n"
+				    "[3ms] fsync of file 0 done\n"
+				    "[3ms] fsync of file 1 done\n");
+	cr_assert_eq(guest->fs.commits, 1);
+	guest_free(guest);
+}
+
 Test(ext4, adjacent_writes_are_one_request_of_up_to_64_kib_and_all_go_side_by_side)
 {
 	struct guest *guest = guest_new(SL_HYP_ESXI, 1, MIB);
