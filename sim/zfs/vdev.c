@@ -8,7 +8,7 @@ struct leaf {
 	struct sl_vdev *vdev;
 	struct sl_vdev_io *io;
 	struct sl_dev *disk;
-	int disk_index;
+	int index; /* of the disk */
 	struct sl_cpu_job job;
 	struct sl_dev_req req;
 	int64_t start_ns; /* at the disk */
