@@ -1,0 +1,369 @@
+/* Runs the cells of a scenario to explain them: the base, the paths, and each change. */
+#include "sim/stack/explain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPANS_MAX (1u << 22) /* of one trace: memory, not time, is the limit */
+#define SMALL_GAIN_PCT 5.0   /* below: not worth money */
+#define SATURATED 0.9
+#define MANY_TIMES_PCT 900.0 /* from here on a percentage is hard to read */
+
+/* The operations of a run, shortest first. */
+struct operations {
+	struct sl_trace *trace; /* their spans; owned */
+	const struct sl_span **sorted;
+	int n;
+};
+
+static int by_latency(const void *a, const void *b)
+{
+	const struct sl_span *sa = *(const struct sl_span *const *)a;
+	const struct sl_span *sb = *(const struct sl_span *const *)b;
+	int64_t la = sa->end_ns - sa->start_ns, lb = sb->end_ns - sb->start_ns;
+
+	if (la != lb) {
+		return la < lb ? -1 : 1;
+	}
+	return (sa->start_ns > sb->start_ns) - (sa->start_ns < sb->start_ns);
+}
+
+static void operations_fini(struct operations *ops)
+{
+	free(ops->sorted);
+	sl_trace_free(ops->trace);
+}
+
+/* Where there are syncs, they are what a SLOG is about: reads are left out then. */
+static int operations_sort(struct operations *ops)
+{
+	uint32_t count = sl_trace_count(ops->trace);
+	bool syncs = false;
+
+	ops->sorted = calloc((size_t)count + 1, sizeof(struct sl_span *));
+	if (!ops->sorted) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count && !syncs; i++) {
+		syncs = strcmp(sl_trace_get(ops->trace, i)->name, "fsync") == 0;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sl_span *span = sl_trace_get(ops->trace, i);
+
+		if (!syncs || strcmp(span->name, "fsync") == 0) {
+			ops->sorted[ops->n++] = span;
+		}
+	}
+	qsort(ops->sorted, (size_t)ops->n, sizeof(struct sl_span *), by_latency);
+	return 0;
+}
+
+/* The operation of which a share q of all took no longer. */
+static const struct sl_span *operation_at(const struct operations *ops, double q)
+{
+	int rank = (int)ceil(q * ops->n);
+
+	return ops->sorted[rank > 0 ? rank - 1 : 0];
+}
+
+/* The same run again, until the chosen operations are over, with every layer's spans of their time. */
+static int follow(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		  const struct sl_span *const *chosen, struct sl_trace *trace, struct sl_explain_cell *ret,
+		  struct sl_err *err)
+{
+	struct sl_trace_window windows[SL_EXPLAIN_QUANTILES];
+	struct sl_workload until = *workload;
+	struct sl_measure measure;
+	int64_t end_ns = 0;
+	int rc;
+
+	for (int q = 0; q < SL_EXPLAIN_QUANTILES; q++) {
+		windows[q] = (struct sl_trace_window){chosen[q]->start_ns, chosen[q]->end_ns};
+		end_ns = chosen[q]->end_ns > end_ns ? chosen[q]->end_ns : end_ns;
+	}
+	/* What happens up to end_ns does not depend on a stop rule of later. */
+	if (until.max_time_ns <= 0 || until.max_time_ns > (double)end_ns + 1) {
+		until.max_time_ns = (double)end_ns + 1;
+	}
+	sl_trace_select(trace, NULL, windows, SL_EXPLAIN_QUANTILES);
+	rc = sl_stack_run(box, &until, seed, trace, &measure, err);
+	sl_trace_select(trace, NULL, NULL, 0);
+	for (int q = 0; rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
+		rc = sl_path_find(trace, chosen[q]->op, box, &ret->path[q]);
+		if (rc < 0) {
+			(void)sl_err_set(err, rc, "workload %s: operation %llu cannot be followed",
+					 workload->name, (unsigned long long)chosen[q]->op);
+		}
+	}
+	ret->has_path = rc == 0;
+	return rc;
+}
+
+static int find_paths(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		      struct sl_trace *trace, const struct operations *ops, struct sl_explain_cell *ret,
+		      struct sl_err *err)
+{
+	const struct sl_span *chosen[SL_EXPLAIN_QUANTILES] = {operation_at(ops, 0.50),
+							      operation_at(ops, 0.99)};
+	struct sl_trace *own = trace ? NULL : sl_trace_new(SPANS_MAX);
+	int rc;
+
+	if (!trace && !own) {
+		return sl_err_set(err, -ENOMEM, "explain: out of memory");
+	}
+	rc = follow(box, workload, seed, chosen, trace ? trace : own, ret, err);
+	sl_trace_free(own);
+	return rc;
+}
+
+int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		     struct sl_trace *trace, struct sl_explain_cell *ret, struct sl_err *err)
+{
+	struct operations ops = {.trace = sl_trace_new(SPANS_MAX)};
+	int rc;
+
+	if (!ops.trace) {
+		return sl_err_set(err, -ENOMEM, "explain: out of memory");
+	}
+	sl_trace_select(ops.trace, "guest", NULL, 0);
+	rc = sl_stack_run(box, workload, seed, ops.trace, &ret->measure, err);
+	if (rc == 0 && operations_sort(&ops) < 0) {
+		rc = sl_err_set(err, -ENOMEM, "explain: out of memory");
+	}
+	if (rc == 0 && ops.n > 0) {
+		rc = find_paths(box, workload, seed, trace, &ops, ret, err);
+	}
+	operations_fini(&ops);
+	return rc;
+}
+
+/* Rates that a change gives; a run without a limit on requests gets one, since time may then stand still. */
+static int try_changes(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		       struct sl_explain_cell *cell, struct sl_err *err)
+{
+	struct sl_workload bounded = *workload;
+	int rc = 0;
+
+	if (bounded.max_requests == 0) {
+		bounded.max_requests = (int64_t)(4 * cell->measure.operations + 1000);
+	}
+	for (int what = 0; rc == 0 && what < SL_WHAT_IFS; what++) {
+		struct sl_box changed = *box;
+		struct sl_measure measure;
+
+		cell->tried[what] = sl_what_if_apply((enum sl_what_if)what, workload, &changed);
+		if (cell->tried[what]) {
+			rc = sl_stack_run(&changed, &bounded, seed, NULL, &measure, err);
+			cell->rate[what] = rc == 0 ? measure.rate : 0;
+			/* Time stood still: nothing is left that costs any. */
+			cell->tried[what] = rc == 0 && measure.elapsed_ns > 0;
+		}
+	}
+	return rc;
+}
+
+static int explain_cell(const struct sl_scenario *sc, const struct sl_explain_options *options,
+			struct sl_explain_cell *cell, struct sl_trace *trace, struct sl_err *err)
+{
+	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
+	struct sl_box box;
+	int rc = sl_scenario_box(sc, cell->variant, &box, err);
+
+	if (rc == 0) {
+		rc = sl_explain_paths(&box, workload, options->seed, trace, cell, err);
+	}
+	return rc < 0 ? rc : try_changes(&box, workload, options->seed, cell, err);
+}
+
+int sl_explain_run(const struct sl_scenario *sc, const struct sl_explain_options *options,
+		   struct sl_explain *ret, struct sl_err *err)
+{
+	int n_variants = options->variants ? options->n_variants : sl_scenario_variants(sc);
+	int n_workloads = options->workloads ? options->n_workloads : sl_scenario_workloads(sc);
+	int n_cells = n_variants * n_workloads, rc = 0;
+	bool go_on = true;
+
+	*ret = (struct sl_explain){.scenario = sc, .seed = options->seed};
+	ret->cells = calloc((size_t)n_cells + 1, sizeof(*ret->cells));
+	if (!ret->cells) {
+		return sl_err_set(err, -ENOMEM, "explain: out of memory");
+	}
+	for (int i = 0; rc == 0 && go_on && i < n_cells; i++) {
+		int w = i / n_variants, v = i % n_variants;
+		struct sl_explain_cell *cell = &ret->cells[i];
+
+		cell->variant = options->variants ? options->variants[v] : v;
+		cell->workload = options->workloads ? options->workloads[w] : w;
+		ret->n_cells++;
+		rc = explain_cell(sc, options, cell, i == 0 ? options->trace : NULL, err);
+		go_on = !options->progress || options->progress(options->progress_arg, i + 1, n_cells);
+	}
+	if (rc < 0) {
+		sl_explain_fini(ret);
+	}
+	return rc;
+}
+
+void sl_explain_fini(struct sl_explain *explain)
+{
+	for (int i = 0; i < explain->n_cells; i++) {
+		for (int q = 0; q < SL_EXPLAIN_QUANTILES; q++) {
+			sl_path_fini(&explain->cells[i].path[q]);
+		}
+	}
+	free(explain->cells);
+	explain->cells = NULL;
+	explain->n_cells = 0;
+}
+
+const struct sl_explain_cell *sl_explain_find(const struct sl_explain *explain, int variant, int workload)
+{
+	for (int i = 0; i < explain->n_cells; i++) {
+		if (explain->cells[i].variant == variant && explain->cells[i].workload == workload) {
+			return &explain->cells[i];
+		}
+	}
+	return NULL;
+}
+
+enum sl_layer sl_path_most(const struct sl_path *path)
+{
+	int most = 0;
+
+	for (int layer = 1; layer < SL_LAYERS; layer++) {
+		if (path->service_ns[layer] + path->waiting_ns[layer] >
+		    path->service_ns[most] + path->waiting_ns[most]) {
+			most = layer;
+		}
+	}
+	return (enum sl_layer)most;
+}
+
+double sl_what_if_gain(const struct sl_explain_cell *cell, enum sl_what_if what)
+{
+	return cell->tried[what] && cell->measure.rate > 0 ? (cell->rate[what] / cell->measure.rate - 1) * 100
+							   : (double)NAN;
+}
+
+int sl_what_if_best(const struct sl_explain_cell *cell)
+{
+	int best = -1;
+
+	for (int what = 0; what < SL_WHAT_IFS; what++) {
+		if (cell->tried[what] && what != SL_WHAT_IF_SYNC_DISABLED &&
+		    (best < 0 || cell->rate[what] > cell->rate[best])) {
+			best = what;
+		}
+	}
+	return best;
+}
+
+const struct sl_explain_cell *sl_explain_subject(const struct sl_explain *explain, int workload)
+{
+	const struct sl_explain_cell *first = NULL;
+
+	for (int i = 0; i < explain->n_cells; i++) {
+		const struct sl_explain_cell *cell = &explain->cells[i];
+		struct sl_box box;
+
+		if (cell->workload != workload) {
+			continue;
+		}
+		first = first ? first : cell;
+		if (sl_scenario_box(explain->scenario, cell->variant, &box, NULL) == 0 && box.n_log > 0) {
+			return cell;
+		}
+	}
+	return first;
+}
+
+static const struct sl_resource *busiest(const struct sl_measure *measure)
+{
+	const struct sl_resource *most = &measure->resources[0];
+
+	for (int i = 1; i < measure->n_resources; i++) {
+		most = measure->resources[i].utilisation > most->utilisation ? &measure->resources[i] : most;
+	}
+	return most;
+}
+
+/* Appends to a string that is cut when it is full. */
+static void append(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *buf, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(buf);
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(buf + used, size - used, fmt, args);
+	va_end(args);
+}
+
+/* "+31 %", "+5.9 %", "60 times as many" */
+static void append_gain(char *buf, size_t size, double pct)
+{
+	if (pct >= MANY_TIMES_PCT) {
+		append(buf, size, "%.0f times as many", pct / 100 + 1);
+	} else {
+		append(buf, size, "%+.*f %%", fabs(pct) < 10 ? 1 : 0, fabs(pct) < 0.05 ? 0.0 : pct);
+	}
+}
+
+static void conclude_slog(const struct sl_explain_cell *cell, char *buf, size_t size)
+{
+	double gain = sl_what_if_gain(cell, (enum sl_what_if)SL_LAYER_LOG_DISK);
+
+	if (isnan(gain)) {
+		append(buf, size, "nothing is synchronous, a SLOG has no work");
+	} else if (gain < SMALL_GAIN_PCT) {
+		append(buf, size, "no SSD can lift this, a SLOG at no cost brings ");
+		append_gain(buf, size, gain);
+	} else {
+		append(buf, size, "the best SLOG there could be brings ");
+		append_gain(buf, size, gain);
+	}
+}
+
+/* A full set of CPUs: what more of them bring. */
+static void conclude_limit(const struct sl_explain_cell *cell, char *buf, size_t size)
+{
+	const struct sl_resource *limit = busiest(&cell->measure);
+	bool full = limit->utilisation >= SATURATED;
+	int more = strcmp(limit->name, "guest vCPUs") == 0        ? SL_WHAT_IF_GUEST_VCPUS
+		   : strcmp(limit->name, "storage VM vCPUs") == 0 ? SL_WHAT_IF_NAS_VCPUS
+								  : -1;
+
+	if (full && more >= 0 && cell->tried[more]) {
+		append(buf, size, "; the %s are full (%.0f %%), twice as many bring ", limit->name,
+		       limit->utilisation * 100);
+		append_gain(buf, size, sl_what_if_gain(cell, (enum sl_what_if)more));
+	} else {
+		append(buf, size, "; busiest: %s, %.0f %%", limit->name, limit->utilisation * 100);
+	}
+}
+
+void sl_explain_conclusion(const struct sl_explain *explain, int workload, char *buf, size_t size)
+{
+	const struct sl_explain_cell *cell = sl_explain_subject(explain, workload);
+	const struct sl_workload *load = sl_scenario_workload(explain->scenario, workload);
+	int best;
+
+	buf[0] = '\0';
+	if (!cell || cell->measure.n_resources == 0) {
+		return;
+	}
+	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->measure.rate, sl_metric_unit(load->kind),
+	       sl_scenario_variant_name(explain->scenario, cell->variant));
+	conclude_slog(cell, buf, size);
+	conclude_limit(cell, buf, size);
+	best = sl_what_if_best(cell);
+	if (best >= 0 && best != (int)SL_LAYER_LOG_DISK &&
+	    sl_what_if_gain(cell, (enum sl_what_if)best) >= SMALL_GAIN_PCT) {
+		append(buf, size, "; %s would bring most, ", sl_what_if_name((enum sl_what_if)best));
+		append_gain(buf, size, sl_what_if_gain(cell, (enum sl_what_if)best));
+	}
+}
