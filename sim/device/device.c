@@ -1,6 +1,7 @@
 #include "sim/device/device.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/device/kinds.h"
@@ -34,6 +35,12 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 	struct sl_dev *dev = NULL;
 
 	switch (spec->kind) {
+	case SL_DEV_MIRROR:
+		return sl_mirror_new(spec, loop, seed, name, ret, err);
+	case SL_DEV_STRIPE:
+		return sl_stripe_new(spec, loop, seed, name, ret, err);
+	case SL_DEV_RAID10:
+		return sl_raid10_new(spec, loop, seed, name, ret, err);
 	case SL_DEV_NULL:
 		dev = null_new();
 		break;
@@ -51,6 +58,13 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 		}
 		dev = sl_ssd_new(spec);
 		break;
+	case SL_DEV_NVRAM:
+		if (spec->ssd_write_bps <= 0 || spec->read_bps <= 0 || spec->parallel < 1) {
+			return sl_err_set(err, -EINVAL,
+					  "disk %s: read_rate, write_rate and parallel must be known", name);
+		}
+		dev = sl_nvram_new(spec);
+		break;
 	}
 	if (!dev) {
 		return sl_err_set(err, -ENOMEM, "disk %s: out of memory", name);
@@ -58,6 +72,34 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 	dev->loop = loop;
 	*ret = dev;
 	return 0;
+}
+
+int sl_members_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
+		   struct sl_dev **members, struct sl_err *err)
+{
+	if (spec->n_members < 1 || spec->n_members > SL_DEV_MEMBERS_MAX) {
+		return sl_err_set(err, -EINVAL, "disk %s: it must be made of 1 to %d disks", name,
+				  SL_DEV_MEMBERS_MAX);
+	}
+	for (int i = 0; i < spec->n_members; i++) {
+		char member[SL_DEV_NAME_MAX + 16];
+		int rc;
+
+		snprintf(member, sizeof(member), "%s.%d", name, i);
+		rc = sl_dev_new(spec->members[i], loop, seed, member, &members[i], err);
+		if (rc < 0) {
+			while (i > 0) {
+				sl_dev_free(members[--i]);
+			}
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int sl_dev_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
+{
+	return dev->ops->fail_side ? dev->ops->fail_side(dev, now_ns, side) : -EINVAL;
 }
 
 void sl_dev_free(struct sl_dev *dev)

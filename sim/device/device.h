@@ -25,6 +25,7 @@ struct sl_dev_req {
 	int64_t offset_bytes;
 	int64_t bytes;
 	uint64_t tag; /* operation number for the trace */
+	int error;    /* at completion: 0, or -EIO when no part of the disk is left that could serve it */
 };
 
 struct sl_dev_stats {
@@ -39,12 +40,14 @@ struct sl_dev_ops {
 	/* Takes `req`; fires req->done at a time >= now_ns, never from inside submit. */
 	void (*submit)(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req);
 	void (*free)(struct sl_dev *dev);
+	int (*fail_side)(struct sl_dev *dev, int64_t now_ns, int side); /* NULL: has no sides */
 };
 
 struct sl_dev {
 	const struct sl_dev_ops *ops;
 	struct sl_loop *loop; /* borrowed */
 	struct sl_dev_stats stats;
+	int64_t counted_ns; /* private: busy time is counted up to here */
 };
 
 /* Builds the model of `spec` (copied) on `loop` (borrowed); `seed` names its random stream with `name`.
@@ -54,8 +57,14 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 
 static inline void sl_dev_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
+	req->error = 0;
 	dev->ops->submit(dev, now_ns, req);
 }
+
+/* Pulls side `side` of a mirror at now_ns, for good: what it has in flight no longer counts (reads go to
+ * another side), later requests go to the rest. With no side left requests end with -EIO. -EINVAL: no mirror,
+ * no such side, or pulled already. */
+int sl_dev_fail_side(struct sl_dev *dev, int64_t now_ns, int side);
 
 /* Accepts NULL. */
 void sl_dev_free(struct sl_dev *dev);

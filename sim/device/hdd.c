@@ -1,185 +1,487 @@
 /*
- * A first hard disk. The head is at a position of the stroke, the platter turns with the clock, so a write
- * that follows the previous one after a pause misses its sector and waits for nearly a whole turn: the reason
- * why synchronous log writes are slow on disks.
+ * A hard disk. One mechanism serves, one at a time: reads and uncached writes, chosen by the shortest
+ * positioning time among the oldest `queue_depth` (NCQ), and the write cache's extents, swept upwards in the
+ * order of addresses with the same choice among the next few (the elevator). Positioning is seek and rotation
+ * of the real position and angle, so what ordering gains comes out of the queue. A write that follows the
+ * previous one after a pause misses its sector and waits for nearly a whole turn: the reason why synchronous
+ * log writes are slow on disks.
  *
- * seek(d) = track + (full - track) * a(d), with the square root law up to a third of the stroke and a
- * straight line from there (Ruemmler and Wilkes 1994); the bend is the average seek of the data sheet.
- * Rotation from rpm.
+ * With the write cache on, a write is acknowledged after `write_ack` and the transfer into the cache, waits
+ * when the cache is full, and is destaged when no read is queued. A flush waits until all that was cached
+ * before it is on the platters, or is answered at once where the disk ignores it. Reads are served from the
+ * write cache, and from the track buffer: after a read the idle mechanism reads on.
  *
- * With the write cache on, a write is acknowledged after `write_ack` and the transfer into the cache, and
- * destaged later, in an order that saves `destage_gain` of seek and rotation; when the cache is full writes
- * wait for that. A flush waits until all is destaged. Reads go before destaging. Not modelled: zones, track
- * buffer hits, NCQ reordering of uncached requests.
+ * The mechanism is advanced up to the present at each arrival; only what somebody waits for arms the timer.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/rng.h"
 #include "sim/device/kinds.h"
+#include "sim/device/media.h"
 
-#define ROUNDING_NS 20     /* angles and transfers are whole ns; no sector is missed by that little */
-#define CACHE_EXTENTS 2048 /* destage queue entries of one drive, a power of two */
+#define CACHE_EXTENTS 2048   /* pieces the write cache keeps apart */
+#define EXTENT_MAX (1 << 20) /* neighbours grow together up to this */
+#define SWEEP_WINDOW 24      /* extents ahead of the head that the elevator chooses among */
+#define STARVED_NS 500000000 /* a request this old goes first */
+#define SEGMENTS_MAX 64
+#define ROUNDING_BYTES 512 /* times are whole ns: what was read on is known to a sector */
 
-struct destage {
-	int64_t done_ns;
-	int64_t bytes;
+struct extent {
+	int64_t start, end;
+	uint64_t seq; /* of the oldest write in it */
+};
+
+struct pending {
+	struct sl_dev_req *req;
+	int64_t from_ns;  /* arrival */
+	int64_t ready_ns; /* arrival and the controller's share */
+	uint64_t seq;     /* flushes: the last write they wait for */
+};
+
+struct pending_list {
+	struct pending *items;
+	int n, room;
+};
+
+/* A stream of the track buffer. */
+struct segment {
+	int64_t start, end, limit; /* reads on up to limit */
+	uint64_t used;
 };
 
 struct hdd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
-	int64_t turn_ns;
-	int64_t track_bytes;  /* what passes under the head in one turn */
-	int64_t phase_ns;     /* the platter's angle at time 0 */
-	int64_t head_bytes;   /* position of the head: end of the latest access */
-	int64_t arm_free_ns;  /* when the mechanism is next free for a read or an uncached write */
-	int64_t port_free_ns; /* when the cache takes the next write */
-	int64_t destaged_ns;  /* when the cache will be clean */
-	int64_t destage_end;  /* where the last destaged extent ends */
-	int64_t cached_bytes;
-	uint32_t head, tail; /* of the queue below */
-	struct destage queue[CACHE_EXTENTS];
+	struct sl_media media;
+	int64_t head_bytes;          /* where the latest access ended */
+	int64_t arm_free_ns;         /* when the mechanism decides next */
+	int64_t port_free_ns;        /* when the cache takes the next write */
+	struct pending_list queue;   /* reads and uncached writes, by arrival */
+	struct pending_list blocked; /* writes that wait for room */
+	struct pending_list flushes;
+	struct extent *dirty; /* CACHE_EXTENTS, by address */
+	int n_dirty;
+	bool destaging; /* `moving` is on its way until arm_free_ns */
+	struct extent moving;
+	int64_t cached_bytes; /* dirty and moving */
+	uint64_t seq;
+	struct segment segments[SEGMENTS_MAX];
+	int n_segments;
+	int64_t segment_bytes;
+	int ahead;             /* segment being read on, -1 = none */
+	int64_t ahead_from_ns; /* since when */
+	uint64_t uses;
+	int depth; /* requests to choose among */
+	bool turn; /* flush or full cache: extents and requests take turns */
+	struct sl_timer timer;
 };
 
-/* Newton's iteration: no libm in the model, the same bits everywhere. */
-static double square_root(double x)
+static void list_add(struct pending_list *list, struct pending item)
 {
-	double y = x > 1 ? x : 1;
+	if (list->n == list->room) {
+		int room = list->room ? 2 * list->room : 16;
+		struct pending *items = realloc(list->items, (size_t)room * sizeof(*items));
 
-	for (int i = 0; i < 60; i++) {
-		double next = 0.5 * (y + x / y);
+		if (!items) {
+			abort();
+		}
+		list->items = items;
+		list->room = room;
+	}
+	list->items[list->n++] = item;
+}
 
-		if (next == y) {
+static void list_remove(struct pending_list *list, int at)
+{
+	memmove(&list->items[at], &list->items[at + 1], (size_t)(--list->n - at) * sizeof(list->items[0]));
+}
+
+static void complete(struct hdd *hdd, struct sl_dev_req *req, int64_t from_ns, int64_t done_ns)
+{
+	sl_dev_busy(&hdd->dev, from_ns, done_ns);
+	sl_loop_arm(hdd->dev.loop, &req->done, done_ns);
+}
+
+/* First extent that ends at or behind `offset`. */
+static int dirty_at(const struct hdd *hdd, int64_t offset)
+{
+	int low = 0, high = hdd->n_dirty;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (hdd->dirty[middle].end < offset) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Takes a range into the write cache, grown together with its neighbours. */
+static void cache_add(struct hdd *hdd, int64_t start, int64_t end)
+{
+	struct extent merged = {start, end, ++hdd->seq};
+	int at = dirty_at(hdd, start), last = at;
+
+	while (last < hdd->n_dirty && hdd->dirty[last].start <= end) {
+		const struct extent *old = &hdd->dirty[last];
+		bool large = old->end - old->start + end - start > EXTENT_MAX;
+
+		if (large && old->end == start) {
+			at = ++last;
+			continue;
+		}
+		if (large && old->start == end) {
 			break;
 		}
-		y = next;
+		merged.start = old->start < merged.start ? old->start : merged.start;
+		merged.end = old->end > merged.end ? old->end : merged.end;
+		merged.seq = old->seq < merged.seq ? old->seq : merged.seq;
+		hdd->cached_bytes -= old->end - old->start;
+		last++;
 	}
-	return x > 0 ? y : 0;
+	memmove(&hdd->dirty[at + 1], &hdd->dirty[last],
+		(size_t)(hdd->n_dirty - last) * sizeof(hdd->dirty[0]));
+	hdd->n_dirty += 1 - (last - at);
+	hdd->dirty[at] = merged;
+	hdd->cached_bytes += merged.end - merged.start;
 }
 
-static int64_t seek_ns(const struct hdd *hdd, int64_t distance_bytes)
+static bool cache_has_room(const struct hdd *hdd, int64_t bytes)
 {
-	const struct sl_dev_spec *spec = &hdd->spec;
-	double d = (double)distance_bytes / spec->capacity_bytes;
+	bool empty = hdd->n_dirty == 0 && !hdd->destaging;
 
-	if (distance_bytes == 0) {
-		return 0;
-	}
-	if (d < 1.0 / 3) {
-		return (int64_t)(spec->seek_track_ns +
-				 (spec->seek_avg_ns - spec->seek_track_ns) * square_root(3 * d));
-	}
-	return (int64_t)(spec->seek_avg_ns + (spec->seek_full_ns - spec->seek_avg_ns) * (d - 1.0 / 3) * 1.5);
+	return empty || (hdd->n_dirty < CACHE_EXTENTS - 1 &&
+			 hdd->cached_bytes + bytes <= (int64_t)hdd->spec.cache_bytes);
 }
 
-/* Time from at_ns until the sector at `offset` is under the head. */
-static int64_t rotation_ns(const struct hdd *hdd, int64_t at_ns, int64_t offset)
+/* Acknowledges a write from the cache, which takes it at `at_ns`. */
+static void cache_take(struct hdd *hdd, const struct pending *write, int64_t at_ns)
 {
-	double angle = (double)(offset % hdd->track_bytes) / (double)hdd->track_bytes;
-	int64_t angle_ns = (int64_t)(angle * (double)hdd->turn_ns);
-	int64_t wait_ns = (angle_ns - (at_ns + hdd->phase_ns) % hdd->turn_ns) % hdd->turn_ns;
+	struct sl_dev_req *req = write->req;
 
-	wait_ns = wait_ns < 0 ? wait_ns + hdd->turn_ns : wait_ns;
-	return wait_ns > hdd->turn_ns - ROUNDING_NS ? 0 : wait_ns;
+	at_ns = sl_later(at_ns, hdd->port_free_ns);
+	at_ns += (int64_t)hdd->spec.write_ack_ns + sl_transfer_ns(req->bytes, hdd->spec.write_bps);
+	hdd->port_free_ns = at_ns;
+	cache_add(hdd, req->offset_bytes, req->offset_bytes + req->bytes);
+	complete(hdd, req, write->from_ns, at_ns);
+}
+
+static bool flush_waits(const struct hdd *hdd, uint64_t seq)
+{
+	if (hdd->destaging && hdd->moving.seq <= seq) {
+		return true;
+	}
+	for (int i = 0; i < hdd->n_dirty; i++) {
+		if (hdd->dirty[i].seq <= seq) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* An extent is on the platters: room for writes, and perhaps the end of flushes. */
+static void destage_finish(struct hdd *hdd, int64_t at_ns)
+{
+	hdd->destaging = false;
+	hdd->cached_bytes -= hdd->moving.end - hdd->moving.start;
+	while (hdd->flushes.n > 0 && !flush_waits(hdd, hdd->flushes.items[0].seq)) {
+		complete(hdd, hdd->flushes.items[0].req, hdd->flushes.items[0].from_ns, at_ns);
+		list_remove(&hdd->flushes, 0);
+	}
+	while (hdd->blocked.n > 0 && cache_has_room(hdd, hdd->blocked.items[0].req->bytes)) {
+		struct pending write = hdd->blocked.items[0];
+
+		list_remove(&hdd->blocked, 0);
+		cache_take(hdd, &write, at_ns);
+	}
+}
+
+/* Bytes that the running read-ahead holds at at_ns. */
+static int64_t ahead_end(const struct hdd *hdd, int64_t at_ns)
+{
+	const struct segment *segment = &hdd->segments[hdd->ahead];
+	double rate = sl_media_rate(&hdd->media, segment->end);
+	int64_t end = segment->end + (int64_t)((double)(at_ns - hdd->ahead_from_ns) * rate / 1e9);
+
+	return end < segment->limit ? end : segment->limit;
+}
+
+/* The mechanism leaves what it was reading on. */
+static void ahead_stop(struct hdd *hdd, int64_t at_ns)
+{
+	if (hdd->ahead >= 0) {
+		hdd->segments[hdd->ahead].end = ahead_end(hdd, at_ns);
+		hdd->ahead = -1;
+	}
+}
+
+/* A read ended at at_ns: the buffer holds it and reads on. */
+static void ahead_start(struct hdd *hdd, const struct sl_dev_req *req, int64_t at_ns)
+{
+	int64_t end = req->offset_bytes + req->bytes;
+	int at = 0;
+
+	if (hdd->n_segments == 0) {
+		return;
+	}
+	for (int i = 0; i < hdd->n_segments; i++) {
+		if (hdd->segments[i].end == req->offset_bytes && hdd->segments[i].used > 0) {
+			at = i; /* the same stream */
+			break;
+		}
+		at = hdd->segments[i].used < hdd->segments[at].used ? i : at;
+	}
+	hdd->segments[at] = (struct segment){req->offset_bytes, end, end + hdd->segment_bytes, ++hdd->uses};
+	hdd->ahead = at;
+	hdd->ahead_from_ns = at_ns;
 }
 
 /* Moves the head and transfers; returns the end. */
-static int64_t access_media(struct hdd *hdd, int64_t now_ns, const struct sl_dev_req *req)
+static int64_t access_media(struct hdd *hdd, int64_t at_ns, int64_t start, int64_t end, bool write)
 {
-	int64_t at_ns = sl_later(now_ns, hdd->arm_free_ns);
-
-	at_ns += seek_ns(hdd, llabs(req->offset_bytes - hdd->head_bytes));
-	at_ns += rotation_ns(hdd, at_ns, req->offset_bytes);
-	at_ns += sl_transfer_ns(req->bytes, hdd->spec.media_bps);
-	hdd->head_bytes = req->offset_bytes + req->bytes;
+	ahead_stop(hdd, at_ns);
+	at_ns += sl_media_position_ns(&hdd->media, at_ns, hdd->head_bytes, start, write);
+	at_ns += sl_transfer_ns(end - start, sl_media_rate(&hdd->media, start));
+	hdd->head_bytes = end;
 	hdd->arm_free_ns = at_ns;
 	return at_ns;
 }
 
-/* Forgets what has been destaged by now, then waits (moves *at_ns) until there is room for `bytes`. */
-static void cache_make_room(struct hdd *hdd, int64_t *at_ns, int64_t bytes)
+/* The queued request with the shortest way at at_ns, -1 when none is ready. */
+static int choose_request(const struct hdd *hdd, int64_t at_ns)
 {
-	while (hdd->tail != hdd->head) {
-		struct destage *oldest = &hdd->queue[hdd->tail % CACHE_EXTENTS];
-		bool full = hdd->cached_bytes + bytes > (int64_t)hdd->spec.cache_bytes ||
-			    hdd->head - hdd->tail == CACHE_EXTENTS;
+	int64_t best_ns = SL_NEVER;
+	int best = -1;
 
-		if (oldest->done_ns > *at_ns && !full) {
-			break;
+	for (int i = 0; i < hdd->queue.n && i < hdd->depth; i++) {
+		const struct pending *p = &hdd->queue.items[i];
+		int64_t way_ns;
+
+		if (p->ready_ns > at_ns) {
+			continue;
 		}
-		*at_ns = sl_later(*at_ns, oldest->done_ns);
-		hdd->cached_bytes -= oldest->bytes;
-		hdd->tail++;
+		if (at_ns - p->ready_ns > STARVED_NS) {
+			return i;
+		}
+		way_ns = sl_media_position_ns(&hdd->media, at_ns, hdd->head_bytes, p->req->offset_bytes,
+					      p->req->op == SL_DEV_WRITE);
+		if (way_ns < best_ns) {
+			best_ns = way_ns;
+			best = i;
+		}
 	}
+	return best;
 }
 
-/* Extents of one track go out in one turn: what lies between them passes under the head. */
-static int64_t destage_cost_ns(const struct hdd *hdd, const struct sl_dev_req *req)
+/* The extent with the shortest way among the next ones above the head; the sweep starts again at the outer
+ * edge. */
+static int choose_extent(const struct hdd *hdd, int64_t at_ns)
 {
-	int64_t transfer_ns = sl_transfer_ns(req->bytes, hdd->spec.media_bps);
-	int64_t gap_bytes = req->offset_bytes - hdd->destage_end;
+	int first = dirty_at(hdd, hdd->head_bytes), best = 0;
+	int64_t best_ns = SL_NEVER;
 
-	if (gap_bytes >= 0 && gap_bytes < hdd->track_bytes) {
-		return transfer_ns + sl_transfer_ns(gap_bytes, hdd->spec.media_bps);
+	first = first < hdd->n_dirty ? first : 0;
+	for (int i = first; i < hdd->n_dirty && i < first + SWEEP_WINDOW; i++) {
+		int64_t way_ns =
+		    sl_media_position_ns(&hdd->media, at_ns, hdd->head_bytes, hdd->dirty[i].start, true);
+
+		if (way_ns < best_ns) {
+			best_ns = way_ns;
+			best = i;
+		}
 	}
-	return transfer_ns +
-	       (int64_t)((hdd->spec.seek_avg_ns + (double)hdd->turn_ns / 2) / hdd->spec.destage_gain);
+	return best;
 }
 
-static int64_t cached_write(struct hdd *hdd, int64_t now_ns, const struct sl_dev_req *req)
+static void start_request(struct hdd *hdd, int at, int64_t at_ns)
 {
-	int64_t at_ns = sl_later(now_ns, hdd->port_free_ns);
-
-	cache_make_room(hdd, &at_ns, req->bytes);
-	at_ns += (int64_t)hdd->spec.write_ack_ns + sl_transfer_ns(req->bytes, hdd->spec.write_bps);
-	hdd->port_free_ns = at_ns;
-	hdd->destaged_ns = sl_later(hdd->destaged_ns, at_ns) + destage_cost_ns(hdd, req);
-	hdd->destage_end = req->offset_bytes + req->bytes;
-	hdd->queue[hdd->head % CACHE_EXTENTS] = (struct destage){hdd->destaged_ns, req->bytes};
-	hdd->head++;
-	hdd->cached_bytes += req->bytes;
-	return at_ns;
-}
-
-static int64_t hdd_finish(struct hdd *hdd, int64_t now_ns, const struct sl_dev_req *req)
-{
+	struct pending p = hdd->queue.items[at];
+	bool write = p.req->op == SL_DEV_WRITE;
 	int64_t done_ns;
 
-	switch (req->op) {
-	case SL_DEV_READ:
-		done_ns = access_media(hdd, now_ns, req);
-		if (hdd->destaged_ns > now_ns) {
-			hdd->destaged_ns += done_ns - now_ns;
-		}
-		return done_ns;
-	case SL_DEV_WRITE:
-		if (hdd->spec.write_cache != 0 && !req->fua) {
-			return cached_write(hdd, now_ns, req);
-		}
-		return access_media(hdd, now_ns, req);
-	case SL_DEV_FLUSH:
-		break;
+	list_remove(&hdd->queue, at);
+	done_ns = access_media(hdd, at_ns, p.req->offset_bytes, p.req->offset_bytes + p.req->bytes, write);
+	if (!write) {
+		ahead_start(hdd, p.req, done_ns);
 	}
-	if (hdd->destaged_ns <= now_ns) {
-		return now_ns;
+	complete(hdd, p.req, p.from_ns, done_ns);
+}
+
+static void start_destage(struct hdd *hdd, int64_t at_ns)
+{
+	int at = choose_extent(hdd, at_ns);
+
+	hdd->moving = hdd->dirty[at];
+	hdd->destaging = true;
+	memmove(&hdd->dirty[at], &hdd->dirty[at + 1], (size_t)(--hdd->n_dirty - at) * sizeof(hdd->dirty[0]));
+	access_media(hdd, at_ns, hdd->moving.start, hdd->moving.end, true);
+}
+
+/* Lets the mechanism work up to now_ns: everything it starts was there when it decided. */
+static void advance(struct hdd *hdd, int64_t now_ns)
+{
+	while (hdd->arm_free_ns <= now_ns) {
+		int64_t at_ns = hdd->arm_free_ns;
+		bool urgent;
+		int request;
+
+		if (hdd->destaging) {
+			destage_finish(hdd, at_ns);
+		}
+		urgent = hdd->flushes.n > 0 || hdd->blocked.n > 0;
+		request = choose_request(hdd, at_ns);
+		if (hdd->n_dirty > 0 && (request < 0 || (urgent && hdd->turn))) {
+			start_destage(hdd, at_ns);
+			hdd->turn = false;
+		} else if (request >= 0) {
+			start_request(hdd, request, at_ns);
+			hdd->turn = true;
+		} else if (hdd->queue.n > 0 && hdd->queue.items[0].ready_ns <= now_ns) {
+			hdd->arm_free_ns = hdd->queue.items[0].ready_ns;
+		} else {
+			hdd->arm_free_ns = now_ns;
+			break;
+		}
 	}
-	/* The last extents are forced out one by one: at least one rotation. */
-	return hdd->destaged_ns + hdd->turn_ns;
+}
+
+/* Somebody waits for the mechanism: be there when it decides. */
+static void watch(struct hdd *hdd)
+{
+	bool waits = hdd->queue.n > 0 || hdd->blocked.n > 0 || hdd->flushes.n > 0;
+	int64_t at_ns = hdd->arm_free_ns;
+
+	if (!waits || hdd->timer.armed) {
+		return;
+	}
+	if (hdd->queue.n > 0 && !hdd->destaging && hdd->n_dirty == 0) {
+		at_ns = sl_later(at_ns, hdd->queue.items[0].ready_ns);
+	}
+	sl_loop_arm(hdd->dev.loop, &hdd->timer, at_ns);
+}
+
+static void decide(struct sl_timer *timer, int64_t now_ns)
+{
+	struct hdd *hdd = sl_container_of(timer, struct hdd, timer);
+
+	advance(hdd, now_ns);
+	watch(hdd);
+}
+
+/* When a read can be had from a buffer, -1 when it cannot. */
+static int64_t buffered_ns(struct hdd *hdd, int64_t now_ns, const struct sl_dev_req *req)
+{
+	int64_t start = req->offset_bytes, end = start + req->bytes;
+	int64_t ready_ns = now_ns + (int64_t)hdd->spec.command_ns;
+	int at = dirty_at(hdd, start + 1);
+
+	if (at < hdd->n_dirty && hdd->dirty[at].start <= start && hdd->dirty[at].end >= end) {
+		return ready_ns;
+	}
+	for (int i = 0; i < hdd->n_segments; i++) {
+		struct segment *segment = &hdd->segments[i];
+		bool running = i == hdd->ahead && hdd->arm_free_ns <= now_ns && hdd->queue.n == 0;
+		int64_t have = running ? ahead_end(hdd, now_ns) : segment->end;
+
+		if (segment->used == 0 || start < segment->start || start > have + ROUNDING_BYTES ||
+		    (end > have && !running)) {
+			continue;
+		}
+		segment->used = ++hdd->uses;
+		if (!running) {
+			return ready_ns;
+		}
+		segment->limit = sl_later(segment->limit, end + hdd->segment_bytes);
+		return sl_later(ready_ns, hdd->ahead_from_ns +
+					      sl_transfer_ns(sl_later(end - segment->end, 0),
+							     sl_media_rate(&hdd->media, segment->end)));
+	}
+	return -1;
+}
+
+/* What the track buffer knows of a range is old. */
+static void forget_segments(struct hdd *hdd, const struct sl_dev_req *req)
+{
+	for (int i = 0; i < hdd->n_segments; i++) {
+		struct segment *segment = &hdd->segments[i];
+		int64_t end = i == hdd->ahead ? segment->limit : segment->end;
+
+		if (req->offset_bytes < end && req->offset_bytes + req->bytes > segment->start) {
+			segment->used = 0;
+			hdd->ahead = i == hdd->ahead ? -1 : hdd->ahead;
+		}
+	}
+}
+
+static void hdd_read(struct hdd *hdd, const struct pending *p)
+{
+	int64_t hit_ns = buffered_ns(hdd, p->from_ns, p->req);
+
+	if (hit_ns >= 0) {
+		complete(hdd, p->req, p->from_ns, hit_ns);
+		return;
+	}
+	list_add(&hdd->queue, *p);
+}
+
+static void hdd_write(struct hdd *hdd, const struct pending *p)
+{
+	forget_segments(hdd, p->req);
+	if (hdd->spec.write_cache == 0 || p->req->fua) {
+		list_add(&hdd->queue, *p);
+	} else if (hdd->blocked.n == 0 && cache_has_room(hdd, p->req->bytes)) {
+		cache_take(hdd, p, p->from_ns);
+	} else {
+		list_add(&hdd->blocked, *p);
+	}
+}
+
+static void hdd_flush(struct hdd *hdd, struct pending *p)
+{
+	p->seq = hdd->seq;
+	if (hdd->spec.flush_honoured == 0 || !flush_waits(hdd, p->seq)) {
+		complete(hdd, p->req, p->from_ns, p->from_ns);
+		return;
+	}
+	list_add(&hdd->flushes, *p);
 }
 
 static void hdd_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
 	struct hdd *hdd = sl_container_of(dev, struct hdd, dev);
-	int64_t done_ns = hdd_finish(hdd, now_ns, req);
+	struct pending p = {req, now_ns, now_ns + (int64_t)hdd->spec.command_ns, 0};
 
 	sl_dev_count(dev, req);
-	dev->stats.busy_ns += done_ns - now_ns;
-	sl_loop_arm(dev->loop, &req->done, done_ns);
+	advance(hdd, now_ns);
+	switch (req->op) {
+	case SL_DEV_READ:
+		hdd_read(hdd, &p);
+		break;
+	case SL_DEV_WRITE:
+		hdd_write(hdd, &p);
+		break;
+	case SL_DEV_FLUSH:
+		hdd_flush(hdd, &p);
+		break;
+	}
+	advance(hdd, now_ns);
+	watch(hdd);
 }
 
 static void hdd_free(struct sl_dev *dev)
 {
-	free(sl_container_of(dev, struct hdd, dev));
+	struct hdd *hdd = sl_container_of(dev, struct hdd, dev);
+
+	free(hdd->queue.items);
+	free(hdd->blocked.items);
+	free(hdd->flushes.items);
+	free(hdd->dirty);
+	free(hdd);
 }
 
 static const struct sl_dev_ops hdd_ops = {.submit = hdd_submit, .free = hdd_free};
@@ -187,16 +489,26 @@ static const struct sl_dev_ops hdd_ops = {.submit = hdd_submit, .free = hdd_free
 struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name)
 {
 	struct hdd *hdd = calloc(1, sizeof(*hdd));
+	struct extent *dirty = calloc(CACHE_EXTENTS + 1, sizeof(*dirty));
 	struct sl_rng rng;
 
-	if (!hdd) {
+	if (!hdd || !dirty) {
+		free(hdd);
+		free(dirty);
 		return NULL;
 	}
 	sl_rng_init(&rng, seed, name);
 	hdd->dev.ops = &hdd_ops;
 	hdd->spec = *spec;
-	hdd->turn_ns = (int64_t)(60e9 / spec->rpm);
-	hdd->track_bytes = (int64_t)(spec->media_bps * 60 / spec->rpm);
-	hdd->phase_ns = (int64_t)sl_rng_below(&rng, (uint64_t)hdd->turn_ns);
+	hdd->dirty = dirty;
+	hdd->timer.fire = decide;
+	hdd->ahead = -1;
+	hdd->depth = spec->ncq_depth > 1 ? (int)spec->ncq_depth : 1;
+	sl_media_init(&hdd->media, &hdd->spec);
+	hdd->media.phase_ns = (int64_t)sl_rng_below(&rng, (uint64_t)hdd->media.turn_ns);
+	hdd->n_segments = spec->read_segments < SEGMENTS_MAX ? (int)spec->read_segments : SEGMENTS_MAX;
+	if (hdd->n_segments > 0) {
+		hdd->segment_bytes = (int64_t)spec->cache_bytes / hdd->n_segments;
+	}
 	return &hdd->dev;
 }

@@ -8,15 +8,30 @@
 enum sl_dev_kind {
 	SL_DEV_NULL, /* completes at once: the control of every experiment */
 	SL_DEV_HDD,
-	SL_DEV_SSD
+	SL_DEV_SSD,
+	SL_DEV_NVRAM,  /* latency and rate, no cache to flush, no wear: NVRAM, Optane, RAM */
+	SL_DEV_MIRROR, /* the same on every member */
+	SL_DEV_STRIPE, /* chunks in turn on the members */
+	SL_DEV_RAID10  /* a controller with a battery-backed cache before a stripe of mirrored pairs */
 };
 
 #define SL_DEV_NAME_MAX 64
+#define SL_DEV_MEMBERS_MAX 16
+#define SL_SEEK_POINTS_MAX 16
+
+/* A measured seek: distance as a share of the stroke, and its time. */
+struct sl_seek_point {
+	double share, ns;
+};
 
 struct sl_dev_spec {
 	char name[SL_DEV_NAME_MAX];
 	enum sl_dev_kind kind;
-	bool assumed; /* some figure is only assumed */
+	bool assumed;  /* some figure is only assumed, its own or a member's */
+	int n_members; /* mirror, stripe, raid10: the disks it is made of */
+	const struct sl_dev_spec *members[SL_DEV_MEMBERS_MAX]; /* borrowed: must outlive sl_dev_new */
+	int n_seek_points; /* hdd: a measured curve in place of the three seek figures; 0 = none, else >= 2 */
+	struct sl_seek_point seek_points[SL_SEEK_POINTS_MAX]; /* by rising share */
 #define SL_FIGURE(kinds, key, unit, field, dflt, min, max, help) double field;
 #include "sim/device/figures.def"
 #undef SL_FIGURE

@@ -215,10 +215,10 @@ static int split_disk(const char *text, char name[SL_NAME_MAX])
 	return *end == '\0' && count <= 1000000 ? (int)count : 0;
 }
 
-static int add_disks(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+static int add_named(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
 		     struct sl_disks *disks)
 {
-	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
+	const char *text = sl_yaml_scalar(r->yaml, node, key, r->err);
 	char name[SL_NAME_MAX] = "";
 	int count, device;
 
@@ -227,14 +227,13 @@ static int add_disks(const struct sl_reader *r, const struct sl_schema_row *row,
 	}
 	count = split_disk(text, name);
 	if (count == 0) {
-		return sl_yaml_fail(r->yaml, node, row->key, r->err,
+		return sl_yaml_fail(r->yaml, node, key, r->err,
 				    "'%.40s' is no disk; write NAME or NAME x COUNT", text);
 	}
-	if (count > (int)row->max - disks->n) {
-		return sl_yaml_fail(r->yaml, node, row->key, r->err, "more than %d disks; use fewer",
-				    (int)row->max);
+	if (count > max - disks->n) {
+		return sl_yaml_fail(r->yaml, node, key, r->err, "more than %d disks; use fewer", max);
 	}
-	device = sl_scenario_device(r, node, row->key, name);
+	device = sl_scenario_device(r, node, key, name);
 	if (device < 0) {
 		return device;
 	}
@@ -244,56 +243,98 @@ static int add_disks(const struct sl_reader *r, const struct sl_schema_row *row,
 	return 0;
 }
 
-/* "a, b x 2" for the report. */
-static const char *disks_text(const struct sl_reader *r, const yaml_node_t *list)
+/* {mirror: [NAME, NAME]} */
+static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
+		      struct sl_disks *disks, const char **ret_text)
 {
-	int n = sl_yaml_items(list);
-	size_t size = 1, at = 0;
-	char *text;
+	struct sl_disks sides = {0};
+	struct sl_yaml_pair pair;
+	int rc;
 
-	for (int i = 0; i < n; i++) {
-		size += sl_yaml_item(r->yaml, list, i)->data.scalar.length + 2;
+	if (sl_yaml_pairs(node) != 1 || strcmp(sl_yaml_pair(r->yaml, node, 0).key, "mirror") != 0) {
+		return sl_yaml_fail(r->yaml, node, key, r->err,
+				    "is no disk; write NAME, NAME x COUNT or {mirror: [NAME, NAME]}");
 	}
-	text = sl_arena_alloc(&r->sc->arena, size);
-	for (int i = 0; i < n && text; i++) {
-		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "",
-				       (const char *)sl_yaml_item(r->yaml, list, i)->data.scalar.value);
+	pair = sl_yaml_pair(r->yaml, node, 0);
+	rc = sl_scenario_disks(r, pair.value, key, SL_DEV_MEMBERS_MAX, false, &sides, ret_text);
+	if (rc == 0 && sides.n < 2) {
+		rc = sl_yaml_fail(r->yaml, pair.value, key, r->err,
+				  "a mirror needs at least 2 disks; add one");
 	}
-	return text;
+	if (rc == 0 && disks->n >= max) {
+		rc = sl_yaml_fail(r->yaml, node, key, r->err, "more than %d disks; use fewer", max);
+	}
+	rc = rc == 0 ? sl_scenario_mirror(r, node, key, &sides) : rc;
+	if (rc < 0) {
+		return rc;
+	}
+	disks->device[disks->n++] = rc;
+	return 0;
+}
+
+static int add_disk(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
+		    bool mirrors, struct sl_disks *disks, char *text, size_t size)
+{
+	size_t at = strlen(text);
+	const char *sides = "";
+	int rc;
+
+	if (mirrors && node->type == YAML_MAPPING_NODE) {
+		rc = add_mirror(r, node, key, max, disks, &sides);
+		if (rc == 0) {
+			(void)snprintf(text + at, size - at, "%smirror(%s)", at ? ", " : "", sides);
+		}
+		return rc;
+	}
+	rc = add_named(r, node, key, max, disks);
+	if (rc == 0) {
+		(void)snprintf(text + at, size - at, "%s%s", at ? ", " : "",
+			       (const char *)node->data.scalar.value);
+	}
+	return rc;
+}
+
+int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
+		      bool mirrors, struct sl_disks *disks, const char **ret_text)
+{
+	char text[SL_BOX_DATA_MAX * (SL_NAME_MAX + 8)] = ""; /* "a, b x 2" for the report */
+	int rc = 0;
+
+	if (node->type == YAML_SEQUENCE_NODE) {
+		for (int i = 0; i < sl_yaml_items(node) && rc == 0; i++) {
+			rc = add_disk(r, sl_yaml_item(r->yaml, node, i), key, max, mirrors, disks, text,
+				      sizeof(text));
+		}
+	} else {
+		rc = add_disk(r, node, key, max, mirrors, disks, text, sizeof(text));
+	}
+	if (rc == 0 && ret_text) {
+		*ret_text = sl_arena_strdup(&r->sc->arena, text);
+		rc = *ret_text ? 0 : no_memory(r->err);
+	}
+	return rc;
 }
 
 static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
 			struct sl_assign *assign)
 {
 	struct sl_disks *disks = sl_arena_alloc(&r->sc->arena, sizeof(*disks));
+	bool optional = row->min < 1;
 	int rc = 0;
 
 	if (!disks) {
 		return no_memory(r->err);
 	}
-	if (node->type == YAML_SEQUENCE_NODE) {
-		if (sl_yaml_items(node) == 0) {
-			return sl_yaml_fail(r->yaml, node, row->key, r->err,
-					    "is an empty list; name a device%s",
-					    row->min < 1 ? ", or write none" : "");
-		}
-		for (int i = 0; i < sl_yaml_items(node) && rc == 0; i++) {
-			rc = add_disks(r, row, sl_yaml_item(r->yaml, node, i), disks);
-		}
-		assign->text = rc == 0 ? disks_text(r, node) : NULL;
-	} else {
-		const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
-
-		if (!text) {
-			return -EINVAL;
-		}
-		if (row->min >= 1 || strcmp(text, "none") != 0) {
-			rc = add_disks(r, row, node, disks);
-		}
-		assign->text = sl_arena_strdup(&r->sc->arena, text);
+	if (node->type == YAML_SEQUENCE_NODE && sl_yaml_items(node) == 0) {
+		return sl_yaml_fail(r->yaml, node, row->key, r->err, "is an empty list; name a device%s",
+				    optional ? ", or write none" : "");
 	}
-	if (rc == 0 && !assign->text) {
-		rc = no_memory(r->err);
+	if (optional && node->type == YAML_SCALAR_NODE &&
+	    strcmp((const char *)node->data.scalar.value, "none") == 0) {
+		assign->text = "none";
+	} else {
+		/* Mirrors are for log devices: the data disks have their layout. */
+		rc = sl_scenario_disks(r, node, row->key, (int)row->max, optional, disks, &assign->text);
 	}
 	assign->value = disks->n;
 	assign->disks = disks;

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #define FORMAT "sloglab-device/1"
-#define KIND_WORDS "null|hdd|ssd"
+#define NESTING_MAX 4
+#define KIND_WORDS "null|hdd|ssd|nvram|mirror|stripe|raid10"
+#define KIND_LIST "null, hdd, ssd, nvram, mirror, stripe or raid10"
 
 struct device_reader {
 	struct sl_reader base; /* over the device's own file */
@@ -31,8 +33,6 @@ static int add_figure(struct device_reader *r, const struct sl_schema_row *row, 
 	figure->max = row->max;
 	figure->help = row->help;
 	sl_schema_store(row, figure->value, &device->spec);
-	/* A figure nobody stated is an assumption as well. */
-	device->spec.assumed |= figure->kind == SL_PROV_ASSUMED || figure->kind == SL_PROV_DEFAULT;
 	return figure->key && figure->text && figure->source && figure->where
 		   ? 0
 		   : sl_err_set(r->base.err, -ENOMEM, "out of memory");
@@ -124,20 +124,6 @@ static int fill_defaults(struct device_reader *r, const yaml_node_t *node)
 	return 0;
 }
 
-/* Figures that contradict each other. */
-static int check_figures(struct device_reader *r, const yaml_node_t *node)
-{
-	const struct sl_dev_spec *spec = &r->device->spec;
-
-	if (spec->kind == SL_DEV_HDD &&
-	    !(spec->seek_track_ns <= spec->seek_avg_ns && spec->seek_avg_ns <= spec->seek_full_ns)) {
-		return sl_yaml_fail(
-		    r->base.yaml, node, NULL, r->base.err,
-		    "seek_track, seek_average and seek_full must rise in this order; correct them");
-	}
-	return 0;
-}
-
 static int read_kind(struct device_reader *r, const yaml_node_t *root)
 {
 	const yaml_node_t *node = sl_yaml_get(r->base.yaml, root, "kind");
@@ -146,7 +132,7 @@ static int read_kind(struct device_reader *r, const yaml_node_t *root)
 
 	if (!node) {
 		return sl_yaml_fail(r->base.yaml, root, "kind", r->base.err,
-				    "is missing; write kind: null, hdd or ssd");
+				    "is missing; write kind: " KIND_LIST);
 	}
 	text = sl_yaml_scalar(r->base.yaml, node, "kind", r->base.err);
 	if (!text) {
@@ -155,10 +141,35 @@ static int read_kind(struct device_reader *r, const yaml_node_t *root)
 	kind = sl_schema_word(KIND_WORDS, text);
 	if (kind < 0) {
 		return sl_yaml_fail(r->base.yaml, node, "kind", r->base.err,
-				    "'%.40s' is not known; write null, hdd or ssd", text);
+				    "'%.40s' is not known; write " KIND_LIST, text);
 	}
 	r->device->spec.kind = (enum sl_dev_kind)kind;
 	return 0;
+}
+
+static int read_part(struct device_reader *r, struct sl_yaml_pair pair)
+{
+	struct sl_device *device = r->device;
+
+	if (sl_schema_word("format|kind|figures", pair.key) >= 0) {
+		return 0;
+	}
+	if (strcmp(pair.key, "description") == 0) {
+		const char *text = sl_yaml_scalar(r->base.yaml, pair.value, pair.key, r->base.err);
+
+		device->description = text ? sl_arena_strdup(&r->base.sc->arena, text) : NULL;
+		return device->description ? 0 : r->base.err->code;
+	}
+	if (strcmp(pair.key, "disks") == 0) {
+		return sl_device_read_members(&r->base, device, pair.value);
+	}
+	if (strcmp(pair.key, "seek_curve") == 0) {
+		return sl_device_read_curve(&r->base, device, pair.value);
+	}
+	return sl_yaml_fail(
+	    r->base.yaml, pair.key_node, NULL, r->base.err,
+	    "unknown key '%.63s'; a device has format, kind, description, figures, disks and seek_curve",
+	    pair.key);
 }
 
 static int read_device(struct device_reader *r)
@@ -170,16 +181,7 @@ static int read_device(struct device_reader *r)
 		rc = read_kind(r, root);
 	}
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(root); i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(r->base.yaml, root, i);
-
-		if (sl_schema_word("format|kind|description|figures", pair.key) < 0) {
-			rc = sl_yaml_fail(
-			    r->base.yaml, pair.key_node, NULL, r->base.err,
-			    "unknown key '%.63s'; a device has format, kind, description and figures",
-			    pair.key);
-		} else if (strcmp(pair.key, "description") == 0) {
-			rc = sl_yaml_scalar(r->base.yaml, pair.value, pair.key, r->base.err) ? 0 : -EINVAL;
-		}
+		rc = read_part(r, sl_yaml_pair(r->base.yaml, root, i));
 	}
 	figures = rc == 0 ? sl_yaml_get(r->base.yaml, root, "figures") : NULL;
 	if (figures) {
@@ -188,14 +190,52 @@ static int read_device(struct device_reader *r)
 	if (rc == 0) {
 		rc = fill_defaults(r, figures ? figures : root);
 	}
-	return rc ? rc : check_figures(r, figures ? figures : root);
+	return rc ? rc : sl_device_check(&r->base, r->device, figures ? figures : root);
+}
+
+/* Reads the file of `name`; on success *ret is loaded, its members are devices of the scenario. */
+static int load_device(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name,
+		       struct sl_device **ret)
+{
+	struct sl_yaml file;
+	struct device_reader inner = {.base = {.sc = r->sc, .yaml = &file, .err = r->err}};
+	char where[SL_YAML_WHERE_MAX];
+	int rc = sl_scenario_library(r, node, key, "catalogue", name, &file);
+
+	if (rc) {
+		return rc;
+	}
+	sl_yaml_where(&file, sl_yaml_root(&file), where, sizeof(where));
+	inner.device = sl_arena_alloc(&r->sc->arena, sizeof(*inner.device));
+	if (inner.device && (inner.device->where = sl_arena_strdup(&r->sc->arena, where))) {
+		inner.device->description = "";
+		(void)snprintf(inner.device->spec.name, sizeof(inner.device->spec.name), "%s", name);
+		r->sc->nesting++;
+		rc = read_device(&inner);
+		r->sc->nesting--;
+	} else {
+		rc = sl_err_set(r->err, -ENOMEM, "out of memory");
+	}
+	sl_yaml_free(&file);
+	*ret = inner.device;
+	return rc;
+}
+
+static int keep_device(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+		       struct sl_device *device)
+{
+	if (r->sc->n_devices == SL_DEVICES_MAX) {
+		return sl_yaml_fail(r->yaml, node, key, r->err, "more than %d kinds of devices; use fewer",
+				    SL_DEVICES_MAX);
+	}
+	r->sc->devices[r->sc->n_devices] = device;
+	return r->sc->n_devices++;
 }
 
 int sl_scenario_device(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name)
 {
 	struct sl_scenario *sc = r->sc;
-	struct sl_yaml file;
-	struct device_reader inner = {.base = {.sc = sc, .yaml = &file, .err = r->err}};
+	struct sl_device *device;
 	int rc;
 
 	for (int i = 0; i < sc->n_devices; i++) {
@@ -203,25 +243,36 @@ int sl_scenario_device(const struct sl_reader *r, const yaml_node_t *node, const
 			return i;
 		}
 	}
-	if (sc->n_devices == SL_DEVICES_MAX) {
-		return sl_yaml_fail(r->yaml, node, key, r->err, "more than %d kinds of devices; use fewer",
-				    SL_DEVICES_MAX);
+	if (sc->nesting >= NESTING_MAX) {
+		return sl_yaml_fail(
+		    r->yaml, node, key, r->err,
+		    "disks made of disks, more than %d deep or in a circle; name a plain disk", NESTING_MAX);
 	}
-	rc = sl_scenario_library(r, node, key, "catalogue", name, &file);
-	if (rc) {
-		return rc;
+	rc = load_device(r, node, key, name, &device);
+	return rc ? rc : keep_device(r, node, key, device);
+}
+
+int sl_scenario_mirror(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+		       const struct sl_disks *sides)
+{
+	struct sl_device *device = sl_arena_alloc(&r->sc->arena, sizeof(*device));
+	struct sl_dev_spec *spec;
+	size_t at;
+	int rc;
+
+	if (!device) {
+		return sl_err_set(r->err, -ENOMEM, "out of memory");
 	}
-	inner.device = sl_arena_alloc(&sc->arena, sizeof(*inner.device));
-	if (inner.device) {
-		(void)snprintf(inner.device->spec.name, sizeof(inner.device->spec.name), "%s", name);
-		rc = read_device(&inner);
-	} else {
-		rc = sl_err_set(r->err, -ENOMEM, "out of memory");
+	spec = &device->spec;
+	spec->kind = SL_DEV_MIRROR;
+	device->description = "";
+	device->where = "";
+	device->members = *sides;
+	at = (size_t)snprintf(spec->name, sizeof(spec->name), "mirror");
+	for (int i = 0; i < sides->n && at < sizeof(spec->name); i++) {
+		at += (size_t)snprintf(spec->name + at, sizeof(spec->name) - at, "%c%s", i ? '+' : ':',
+				       r->sc->devices[sides->device[i]]->spec.name);
 	}
-	sl_yaml_free(&file);
-	if (rc) {
-		return rc;
-	}
-	sc->devices[sc->n_devices] = inner.device;
-	return sc->n_devices++;
+	rc = sl_device_check(r, device, node);
+	return rc ? rc : keep_device(r, node, key, device);
 }

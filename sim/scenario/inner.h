@@ -43,9 +43,12 @@ struct sl_profile {
 
 struct sl_device {
 	struct sl_dev_spec spec;
-	struct sl_param figures[SL_N_FIGURES];
+	struct sl_param figures[SL_N_FIGURES + 1]; /* and the seek curve */
 	int n_figures;
-	bool used; /* by some variant as resolved now */
+	struct sl_disks members; /* of a disk made of disks */
+	const char *description; /* "" = none */
+	const char *where;       /* of the file */
+	bool used;               /* by some variant as resolved now, itself or in another */
 };
 
 struct sl_variant {
@@ -76,6 +79,7 @@ struct sl_scenario {
 	struct sl_profile *profiles[SL_PROFILES_MAX];
 	struct sl_published *published; /* [variant * n_workloads + workload]; value 0 = nothing */
 	struct sl_layer *resolved;      /* one per variant */
+	int nesting;                    /* of device files being read */
 };
 
 /* What every reading function works on: the file being read, the scenario it goes into, the error. */
@@ -114,6 +118,11 @@ int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err);
 int sl_scenario_unknown(const struct sl_reader *r, const yaml_node_t *node, struct sl_schema table,
 			const char *key, const char *otherwise);
 
+/* Reads "NAME", "NAME x COUNT" or, with `mirrors`, {mirror: [NAME, NAME]} at `node`, or a list of these, and
+ * appends them to `disks`, at most `max`. *ret_text is what was written, for reports; may be NULL. */
+int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
+		      bool mirrors, struct sl_disks *disks, const char **ret_text);
+
 /* library.c: files that are found by name, FOLDER/NAME.yaml beside the scenario, then in the data folder.
  * `node` is where the name was written, for messages. On success *ret is loaded. */
 int sl_scenario_library(const struct sl_reader *r, const yaml_node_t *node, const char *key,
@@ -121,7 +130,16 @@ int sl_scenario_library(const struct sl_reader *r, const yaml_node_t *node, cons
 
 /* device.c, profile.c: position in sc->devices / sc->profiles, loaded on first use; negative errno. */
 int sl_scenario_device(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name);
+/* A mirror of these devices, without a file: position in sc->devices; negative errno. */
+int sl_scenario_mirror(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+		       const struct sl_disks *sides);
 int sl_scenario_profile(const struct sl_reader *r, const yaml_node_t *node, const char *name);
+
+/* device_parts.c: `disks` and `seek_curve` of a device file, and what must hold between its figures (reported
+ * at `node`); sl_device_check also fills what follows from the members. */
+int sl_device_read_members(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node);
+int sl_device_read_curve(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node);
+int sl_device_check(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node);
 
 /* parts.c: workloads, variants and published figures of a scenario. */
 int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map);

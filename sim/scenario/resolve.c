@@ -63,6 +63,7 @@ static void mark_used(struct sl_scenario *sc, const struct sl_disks *disks)
 {
 	for (int i = 0; i < disks->n; i++) {
 		sc->devices[disks->device[i]]->used = true;
+		mark_used(sc, &sc->devices[disks->device[i]]->members);
 	}
 }
 

@@ -26,7 +26,8 @@ Test(ablation, disks_that_honour_flushes_make_every_cell_without_a_slog_several_
 		double before = rate_of(real, "none", workloads[i]),
 		       after = rate_of(honest, "none", workloads[i]);
 
-		cr_assert(before >= 2.5 * after, "%s: %.1f -> %.1f", workloads[i], before, after);
+		/* One turn a commit, 8.3 ms, however short the commit was before. */
+		cr_assert(before >= 2.2 * after, "%s: %.1f -> %.1f", workloads[i], before, after);
 		cr_assert(after > 0);
 	}
 	sl_scenario_free(real);

@@ -22,7 +22,8 @@ static struct sl_dev_spec disk_6000rpm(bool cache)
 	    .cache_bytes = 64 << 10,
 	    .write_ack_ns = 0.2e6,
 	    .write_bps = 128e6,
-	    .destage_gain = 2,
+	    .ncq_depth = 32,
+	    .flush_honoured = 1,
 	};
 }
 
@@ -121,8 +122,11 @@ Test(hdd, the_cache_acknowledges_early_and_a_flush_waits_for_the_platter)
 
 	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
 	cr_assert_eq(io(&bench, SL_DEV_WRITE, TERA / 2, 4096), ack_ns);
-	/* Half of (average seek + half a turn), the transfer, and the turn that forcing out costs. */
-	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 6500 * US + TRANSFER_4K + TURN);
+	/* The seek over half the stroke (10 ms) began when the write came; then at most a turn, and the
+	 * transfer. */
+	io(&bench, SL_DEV_FLUSH, 0, 0);
+	cr_assert(sl_loop_now(bench.loop) >= 10 * MS + TRANSFER_4K);
+	cr_assert(sl_loop_now(bench.loop) <= 10 * MS + TURN + TRANSFER_4K);
 	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
 	bench_free(&bench);
 }
@@ -131,16 +135,13 @@ Test(hdd, extents_of_one_track_are_destaged_in_one_turn)
 {
 	struct sl_dev_spec spec = disk_6000rpm(true);
 	struct bench bench = bench_new(&spec);
-	int64_t before_ns;
 
 	/* The first reaches the track, the others lie 100 KB apart on it. */
-	io(&bench, SL_DEV_WRITE, TERA / 2, 4096);
-	for (int i = 1; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		io(&bench, SL_DEV_WRITE, TERA / 2 + i * (4096 + 100000), 4096);
 	}
-	before_ns = sl_loop_now(bench.loop);
-	cr_assert_eq(before_ns + io(&bench, SL_DEV_FLUSH, 0, 0),
-		     232 * US + 6500 * US + 5 * TRANSFER_4K + 4 * MS + TURN);
+	io(&bench, SL_DEV_FLUSH, 0, 0);
+	cr_assert(sl_loop_now(bench.loop) <= 10 * MS + 2 * TURN, "%lld", (long long)sl_loop_now(bench.loop));
 	bench_free(&bench);
 }
 
@@ -148,17 +149,22 @@ Test(hdd, a_full_cache_takes_random_writes_no_faster_than_they_are_destaged)
 {
 	struct sl_dev_spec spec = disk_6000rpm(true);
 	struct bench bench = bench_new(&spec);
-	int64_t destage_ns = 6500 * US + TRANSFER_4K;
+	struct sl_rng rng;
+	int64_t full_ns = 0;
 
-	for (int i = 0; i < 100; i++) {
-		int64_t took = io(&bench, SL_DEV_WRITE, i % 2 ? TERA / 2 : 0, 4096);
+	sl_rng_init(&rng, 1, "offsets");
+	for (int i = 0; i < 300; i++) {
+		int64_t took =
+		    io(&bench, SL_DEV_WRITE, (int64_t)sl_rng_below(&rng, TERA / 4096) * 4096, 4096);
 
-		if (i > 0 && i < 16) { /* 16 x 4 KiB fit; what is destaged meanwhile makes room */
+		if (i < 16) { /* 16 x 4 KiB fit; what is destaged meanwhile makes room */
 			cr_assert_eq(took, 232 * US, "write %d", i);
-		} else if (i > 20) {
-			cr_assert_eq(took, destage_ns, "write %d: %lld", i, (long long)took);
 		}
+		full_ns = i < 100 ? sl_loop_now(bench.loop) : full_ns;
 	}
+	/* Sorted among 16: shorter seeks than the 13 ms of a random access, but far from none. */
+	full_ns = (sl_loop_now(bench.loop) - full_ns) / 200;
+	cr_assert(full_ns > 3 * MS && full_ns < 11 * MS, "%lld", (long long)full_ns);
 	bench_free(&bench);
 }
 
@@ -185,13 +191,18 @@ Test(hdd, a_read_goes_before_destaging_and_delays_it)
 	struct bench plain = bench_new(&spec), read = bench_new(&spec);
 	int64_t read_ns;
 
-	io(&plain, SL_DEV_WRITE, TERA / 2, 4096);
+	/* The first extent is on its way when the read comes, the second waits for it. */
+	for (int i = 1; i <= 2; i++) {
+		io(&plain, SL_DEV_WRITE, TERA / 4 * i, 4096);
+		io(&read, SL_DEV_WRITE, TERA / 4 * i, 4096);
+	}
 	io(&plain, SL_DEV_FLUSH, 0, 0);
-	io(&read, SL_DEV_WRITE, TERA / 2, 4096);
-	read_ns = io(&read, SL_DEV_READ, TERA / 3, 4096);
-	cr_assert(read_ns >= 8 * MS);
+	io(&read, SL_DEV_READ, TERA / 3, 4096);
+	read_ns = sl_loop_now(read.loop);
+	cr_assert(read_ns < sl_loop_now(plain.loop) + 8 * MS);
 	io(&read, SL_DEV_FLUSH, 0, 0);
-	cr_assert_eq(sl_loop_now(read.loop), sl_loop_now(plain.loop) + read_ns);
+	cr_assert(sl_loop_now(read.loop) > read_ns + 4 * MS);
+	cr_assert(sl_loop_now(read.loop) > sl_loop_now(plain.loop) + 2 * MS);
 	bench_free(&plain);
 	bench_free(&read);
 }

@@ -171,7 +171,7 @@ Test(scenario_bad, pools)
 	     "'hdd-7200-desktop'?"},
 	    {POOL_HEAD "pool: {data: {disks: [zzz x 3]}}\n", 4, 23,
 	     "pool.data.disks: 'zzz' is not in any catalogue folder; add a file or name a known one (known: "
-	     "hdd-7"},
+	     "crucial-m4-128, "},
 	    {POOL_HEAD "pool: {data: 3}\n", 4, 14, "pool.data: is a value; write a map"},
 	    {POOL_HEAD "pool: {data: {disks: [null x 3]}, data.disks: null x 4}\n", 4, 35,
 	     "pool.data.disks: given twice, first at t.yaml:4:22"},

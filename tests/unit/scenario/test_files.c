@@ -126,7 +126,7 @@ Test(scenario_files, own_devices_and_profiles_come_first)
 	cr_assert_eq(box->log[0].write_ns, 200000);
 	cr_assert_eq(box->log[0].plp, 0);
 	cr_assert_eq(box->zil_commit_cpu_ns, 9000);
-	cr_assert(box->log[0].assumed, "figures left to the table are assumptions");
+	cr_assert(!box->log[0].assumed, "its write latency was measured");
 	for (int i = 0; sl_scenario_figure(sc, i, &figure) == 0; i++) {
 		defaults += figure.kind == SL_PROV_DEFAULT;
 		if (strcmp(figure.key, "d.write_rate") == 0) {
@@ -156,7 +156,7 @@ Test(scenario_files, bad_devices)
 	    {"format: sloglab-host/1\n", "d.yaml:1:9: format: 'sloglab-host/1' is not known here"},
 	    {"format: sloglab-device/1\n", "d.yaml:1:1: kind: is missing"},
 	    {"format: sloglab-device/1\nkind: tape\n",
-	     "d.yaml:2:7: kind: 'tape' is not known; write null, hdd or ssd"},
+	     "d.yaml:2:7: kind: 'tape' is not known; write null, hdd, ssd, nvram, mirror, stripe or raid10"},
 	    {"format: sloglab-device/1\nkind: hdd\n",
 	     "d.yaml:1:1: figure 'capacity' is missing; add capacity: {value"},
 	    {"format: sloglab-device/1\nkind: hdd\nprice: 3\n",
@@ -175,7 +175,8 @@ Test(scenario_files, bad_devices)
 	    {DEVICE FIGURE("plp", "yes"), "d.yaml:4:3: figure 'plp' does not belong to this kind of device"},
 	    {DEVICE FIGURE("write_cache", "maybe"), "d.yaml:4:24: write_cache: \"maybe\" is not a number"},
 	    {DISK, "d.yaml:4:3: figure 'seek_full' is missing"},
-	    {DISK FIGURE("seek_full", "2ms"), "d.yaml:4:3: seek_track, seek_average and seek_full must rise"},
+	    {DISK FIGURE("seek_full", "2ms"),
+	     "d.yaml:7:25: seek_average: seek_track, seek_average and seek_full must rise"},
 	    {"format: sloglab-device/1\nkind: null\nfigures: {rpm: {value: 1, kind: spec, source: s}}\n",
 	     "d.yaml:3:11: figure 'rpm' does not belong"},
 	};
