@@ -16,11 +16,12 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-cmake -S "$src" -B "$build/other" -G Ninja -DCMAKE_C_COMPILER="$other" -DCMAKE_BUILD_TYPE=Debug -DSL_TESTS=OFF \
-	>"$work/log" 2>&1 && cmake --build "$build/other" --target sloglab -j 2 >>"$work/log" 2>&1 || {
+# Silent unless it fails.
+if ! { cmake -S "$src" -B "$build/other" -G Ninja -DCMAKE_C_COMPILER="$other" -DCMAKE_BUILD_TYPE=Debug \
+	-DSL_TESTS=OFF && cmake --build "$build/other" --target sloglab -j 2; } >"$work/log" 2>&1; then
 	tail -30 "$work/log"
 	exit 1
-}
+fi
 # run PROGRAM NAME: the JSON of all cells, three samples each.
 run() {
 	"$1" run "$src/scenarios/b3n-2014.yaml" --repeat 3 --json "$work/$2.json" >/dev/null

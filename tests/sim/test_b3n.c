@@ -64,9 +64,8 @@ Test(b3n, no_error_grows)
 {
 	struct sl_scenario *sc = load_b3n();
 	struct sl_result result = run_all_cells(sc, 1);
-	char variant[64], workload[64];
+	char variant[64], workload[64], figure[64];
 	int seen = 0;
-	double was;
 	FILE *file;
 
 	if (getenv("SL_REGENERATE")) {
@@ -74,7 +73,8 @@ Test(b3n, no_error_grows)
 	}
 	file = fopen(GOLDEN, "r");
 	cr_assert_not_null(file, "%s: run with SL_REGENERATE=1 to create it", GOLDEN);
-	while (fscanf(file, "%63s %63s %lf", variant, workload, &was) == 3) {
+	while (fscanf(file, "%63s %63s %63s", variant, workload, figure) == 3) {
+		double was = strtod(figure, NULL);
 		const struct sl_cell *cell =
 		    sl_result_find(&result, sl_scenario_find_variant(sc, variant),
 				   sl_scenario_find_workload(sc, workload), SL_ENGINE_MODEL);
