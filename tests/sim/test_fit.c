@@ -3,7 +3,7 @@
 
 #include "sim/stack/fit.h"
 
-#define EVALUATIONS 60
+#define EVALUATIONS 36
 #define NEARLY (1 + 1e-9)
 
 /* Makes the two costs that oltp4 feels most wrong: the fit has to find them in the other workloads. */
