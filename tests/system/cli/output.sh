@@ -14,7 +14,8 @@ done
 
 # shellcheck disable=SC2086
 "$sloglab" run $small --json a.json --csv a.csv --html a.html --trace t.json >table.txt 2>err.txt || fail "run: exit code"
-[ -s err.txt ] && fail "run: stderr is not empty: $(cat err.txt)"
+# A slow machine sees a line of progress every five seconds.
+grep -v '^[0-9]* of [0-9]* runs' err.txt && fail "run: stderr is not empty"
 for part in 'RMS error: calibrate cells' ' over 2' 'oltp2' 's3500' 'parameters: '; do
 	grep -qF -- "$part" table.txt || fail "table lacks $part"
 done
@@ -46,7 +47,9 @@ fi
 cmp -s a.json b.json || fail "a failed write changed the old file"
 [ "$(find . -maxdepth 1 -type f | wc -l)" -eq 9 ] || fail "a failed write left a temporary file: $(ls)"
 
-"$sloglab" fit b3n-2014 --evaluations 1 --hold-out oltp4 --json fit.json >fit.txt 2>err.txt || fail "fit: $(cat err.txt)"
+# Short workloads: many runs, and what they measure does not matter here.
+sed 's/max_requests: 10000/max_requests: 300/' "$src/scenarios/b3n-2014.yaml" >short.yaml
+"$sloglab" fit short.yaml --evaluations 1 --hold-out oltp4 --json fit.json >fit.txt 2>err.txt || fail "fit: $(cat err.txt)"
 for part in 'degrees of freedom' 'held out: oltp4' 'held out' 'not seen' 'for the section params:' 'kind: fitted'; do
 	grep -qF -- "$part" fit.txt || fail "fit lacks $part"
 done

@@ -6,7 +6,8 @@
 cd "$src" || exit 1
 
 # The first block in README.md is the output of `sloglab run b3n-2014`, without its last line (counts of parameters).
-"$sloglab" run b3n-2014 2>&1 | grep -v '^parameters: ' >"$work/table" || fail "run b3n-2014"
+"$sloglab" run b3n-2014 >"$work/printed" || fail "run b3n-2014"
+grep -v '^parameters: ' "$work/printed" >"$work/table"
 if [ -n "${SL_REGENERATE:-}" ]; then
 	awk -v table="$work/table" '/^```$/ && !n++ { print; while ((getline line < table) > 0) print line; skip = 1; next }
 		/^```$/ { skip = 0 } !skip' README.md >"$work/readme" && cp "$work/readme" README.md
