@@ -202,7 +202,9 @@ static int run_do(struct run *run, struct sl_err *err)
 		return rc == -EINVAL && report.result->n_cells == 0 ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
 	if (run->live.n_skipped > 0) {
-		fprintf(stderr, "skipped on live: %d workload%s of kind oltp, which needs a database\n",
+		fprintf(stderr,
+			"skipped on live: %d workload%s (oltp needs a database, local access and iostat a "
+			"pool)\n",
 			run->live.n_skipped, run->live.n_skipped > 1 ? "s" : "");
 	}
 	report.result = report.result->scenario ? report.result : NULL;

@@ -29,9 +29,11 @@ struct pair {
 	struct sl_cell real, modelled;
 };
 
-static bool kind_runs(enum sl_workload_kind kind)
+static bool workload_runs(const struct sl_workload *workload)
 {
-	return kind == SL_WL_SYNCWRITE || kind == SL_WL_FILEIO;
+	return (workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_NFS &&
+		workload->metric == SL_METRIC_RATE) ||
+	       workload->kind == SL_WL_FILEIO;
 }
 
 static void substitute(struct sl_result *result, const char *text)
@@ -241,14 +243,14 @@ static int job_run(struct job *job, struct sl_err *err)
 	int rc = 0;
 
 	for (int w = 0; w < workloads; w++) {
-		job->total += kind_runs(sl_scenario_workload(job->sc, chosen(run->workloads, w))->kind);
+		job->total += workload_runs(sl_scenario_workload(job->sc, chosen(run->workloads, w)));
 	}
 	job->live->n_skipped = workloads - job->total;
 	job->total *= variants * run->repeat;
 	if (job->total == 0) {
-		return sl_err_set(
-		    err, -EINVAL,
-		    "--engine live: no workload of kind syncwrite or fileio among those asked for");
+		return sl_err_set(err, -EINVAL,
+				  "--engine live: no workload of kind syncwrite (over NFS) or fileio among "
+				  "those asked for");
 	}
 	if (run->progress) {
 		run->progress(run->progress_arg, 0, job->total);
@@ -256,7 +258,7 @@ static int job_run(struct job *job, struct sl_err *err)
 	for (int w = 0; rc == 0 && w < workloads; w++) {
 		int workload = chosen(run->workloads, w);
 
-		if (!kind_runs(sl_scenario_workload(job->sc, workload)->kind)) {
+		if (!workload_runs(sl_scenario_workload(job->sc, workload))) {
 			continue;
 		}
 		for (int v = 0; rc == 0 && !sl_signals_stopped() && v < variants; v++) {

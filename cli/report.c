@@ -170,6 +170,16 @@ double sl_report_difference(const struct sl_cell *measured, const struct sl_cell
 	return predicted->value > 0 ? (measured->value / predicted->value - 1) * 100 : 0;
 }
 
+double sl_report_log_share(const struct sl_cell *cell)
+{
+	for (int i = 0; i < cell->measure.n_resources; i++) {
+		if (strcmp(cell->measure.resources[i].name, "log device") == 0) {
+			return cell->measure.resources[i].utilisation;
+		}
+	}
+	return 0;
+}
+
 const char *sl_role_name(enum sl_role role)
 {
 	switch (role) {

@@ -56,6 +56,8 @@ const struct sl_timing *sl_report_timing(const struct sl_report *report, int var
 /* Anything that was measured for real: its distance from `predicted`, in %. */
 double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted);
 const char *sl_role_name(enum sl_role role);
+/* Share of the time in which the log device worked or was waited for, 0 without one. */
+double sl_report_log_share(const struct sl_cell *cell);
 
 /* "148", "27.4", "0.151": at least three digits. */
 void sl_report_number(double value, char *buf, size_t size);

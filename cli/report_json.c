@@ -27,9 +27,15 @@ static json_t *text_json(const char *text)
 	return json_string(clean);
 }
 
-static const char *metric_name(enum sl_workload_kind kind)
+static const char *metric_name(const struct sl_workload *workload)
 {
-	switch (kind) {
+	if (workload->metric == SL_METRIC_IOSTAT_WRITES) {
+		return "iostat_write_rate";
+	}
+	if (workload->metric == SL_METRIC_IOSTAT_KIB) {
+		return "iostat_kib_rate";
+	}
+	switch (workload->kind) {
 	case SL_WL_OLTP:
 		return "transaction_rate";
 	case SL_WL_FILEIO:
@@ -136,8 +142,8 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_object_set_new(object, "variant", text_json(sl_scenario_variant_name(sc, cell->variant)));
 	json_object_set_new(object, "workload", json_string(workload->name));
 	json_object_set_new(object, "engine", json_string(sl_engine_name(cell->engine)));
-	json_object_set_new(object, "metric", json_string(metric_name(workload->kind)));
-	json_object_set_new(object, "unit", json_string(sl_metric_unit(workload->kind)));
+	json_object_set_new(object, "metric", json_string(metric_name(workload)));
+	json_object_set_new(object, "unit", json_string(sl_metric_unit(workload)));
 	json_object_set_new(object, "value", sl_json_figure(cell->value));
 	json_object_set_new(object, "raw", sl_json_figure(cell->value));
 	json_object_set_new(object, "dilate", json_integer(1));

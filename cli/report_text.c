@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "cli/table.h"
 
@@ -140,7 +141,7 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 	if (shape->published) {
 		put_published(table, any);
 	}
-	sl_table_put(table, SL_TINT_DIM, "%s", sl_metric_unit(sl_scenario_workload(sc, workload)->kind));
+	sl_table_put(table, SL_TINT_DIM, "%s", sl_metric_unit(sl_scenario_workload(sc, workload)));
 	return 0;
 }
 
@@ -264,6 +265,83 @@ static void print_warnings(const struct sl_report *report, FILE *out)
 	}
 }
 
+static void print_answer(const struct sl_report *report, const struct sl_question *question,
+			 enum sl_engine engine, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	const struct sl_workload *workload = sl_scenario_workload(sc, question->workload);
+	const struct sl_cell *cells[2];
+	char text[2][32], change[32];
+
+	for (int i = 0; i < 2; i++) {
+		cells[i] = sl_result_find(report->result, question->variants[i], question->workload, engine);
+		if (!cells[i] || cells[i]->value <= 0) {
+			return;
+		}
+		sl_report_number(cells[i]->value, text[i], sizeof(text[i]));
+	}
+	sl_report_percent(sl_report_difference(cells[1], cells[0]), change, sizeof(change));
+	fprintf(out, "%s\n  %s: %s %s -> %s %s %s, %s", question->ask, workload->name,
+		sl_scenario_variant_name(sc, question->variants[0]), text[0],
+		sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_metric_unit(workload),
+		change);
+	for (int i = 0; i < 2; i++) {
+		double share = sl_report_log_share(cells[i]);
+
+		if (share > 0) {
+			fprintf(out, "%s %.0f us", i ? " ->" : "; a write waits for the log device",
+				share * 1e6 / cells[i]->measure.rate);
+		}
+	}
+	fprintf(out, "%s%s\n", question->because[0] ? "\n  " : "", question->because);
+}
+
+static void print_answers(const struct sl_report *report, enum sl_engine engine, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	for (int i = 0; i < sl_scenario_questions(sc); i++) {
+		print_answer(report, sl_scenario_question(sc, i), engine, out);
+	}
+}
+
+/* Has `sc` a variant with a cell that uses the device? */
+static bool uses_device(const struct sl_report *report, const char *name)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		struct sl_box box;
+
+		if (!sl_report_has_variant(report, v) || sl_scenario_box(sc, v, &box, NULL) < 0) {
+			continue;
+		}
+		for (int i = 0; i < box.n_log + box.n_data; i++) {
+			const struct sl_dev_spec *spec =
+			    i < box.n_log ? &box.log[i] : &box.data[i - box.n_log];
+
+			if (strcmp(spec->name, name) == 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Devices of which nothing public says how fast they are. */
+static void print_assumed(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+
+	for (int i = 0; i < sl_scenario_devices(sc); i++) {
+		const struct sl_dev_spec *spec = sl_scenario_device_spec(sc, i);
+
+		if (spec->assumed && uses_device(report, spec->name)) {
+			fprintf(out, "assumed: no figure of the speed of %s is public\n", spec->name);
+		}
+	}
+}
+
 int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err)
 {
 	struct shape shape = shape_of(report);
@@ -280,8 +358,10 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		print_rms(report, shape.predictor, out);
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
 		print_gains(report, SL_ENGINE_LIVE, "live, ", out);
+		print_answers(report, shape.predictor, out);
 		print_timings(report, out);
 		print_warnings(report, out);
+		print_assumed(report, out);
 		rc = print_provenance(report, out);
 	}
 	return rc < 0 ? sl_err_set(err, rc, "out of memory") : 0;

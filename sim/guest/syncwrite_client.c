@@ -1,4 +1,7 @@
-/* A program in the guest that writes over NFS itself (libnfs): FILE_SYNC, or UNSTABLE and a COMMIT each. */
+/*
+ * A program that writes synchronously: in the guest over NFS (libnfs), FILE_SYNC or UNSTABLE and a COMMIT
+ * each; or on the storage machine itself (dd oflag=sync), right into the pool.
+ */
 #include <stdlib.h>
 
 #include "sim/base/rng.h"
@@ -11,6 +14,7 @@ struct syncwrite_client;
 struct slot {
 	struct syncwrite_client *client;
 	struct sl_store_req call;
+	struct sl_cpu_job job; /* local access: the system call */
 	int64_t start_ns;
 };
 
@@ -23,6 +27,25 @@ struct syncwrite_client {
 
 static void start_write(struct slot *slot, int64_t now_ns);
 
+static void call_ready(struct sl_timer *timer, int64_t now_ns)
+{
+	struct slot *slot = sl_container_of(timer, struct slot, job.done);
+
+	sl_store_submit(slot->client->client.env.local, now_ns, &slot->call);
+}
+
+static void send_call(struct slot *slot, int64_t now_ns)
+{
+	const struct sl_client_env *env = &slot->client->client.env;
+
+	if (env->local) {
+		slot->job.done.fire = call_ready;
+		sl_cpu_run(env->local_cpu, now_ns, &slot->job, (int64_t)env->box->local_call_cpu_ns);
+	} else {
+		sl_hyp_call(env->hyp, now_ns, &slot->call);
+	}
+}
+
 static void write_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct slot *slot = sl_container_of(timer, struct slot, call.done);
@@ -31,7 +54,7 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	if (slot->call.op == SL_STORE_WRITE && slot->call.stable == SL_UNSTABLE) {
 		slot->call.op = SL_STORE_COMMIT;
 		slot->call.bytes = 0;
-		sl_hyp_call(client->env.hyp, now_ns, &slot->call);
+		send_call(slot, now_ns);
 		return;
 	}
 	sl_hist_add(&client->report.latency, now_ns - slot->start_ns);
@@ -59,7 +82,7 @@ static void start_write(struct slot *slot, int64_t now_ns)
 	    .offset_bytes = (int64_t)block * (int64_t)workload->block_bytes,
 	    .tag = ++writer->started,
 	};
-	sl_hyp_call(writer->client.env.hyp, now_ns, &slot->call);
+	send_call(slot, now_ns);
 }
 
 static size_t slot_count(const struct sl_workload *workload)

@@ -94,6 +94,15 @@ enum {
 	SL_WRITE_FILE_SYNC,
 	SL_WRITE_UNSTABLE_COMMIT
 };
+enum {
+	SL_ACCESS_NFS,
+	SL_ACCESS_LOCAL
+};
+enum {
+	SL_METRIC_RATE,
+	SL_METRIC_IOSTAT_WRITES,
+	SL_METRIC_IOSTAT_KIB
+};
 
 struct sl_workload {
 	char name[64];

@@ -77,6 +77,8 @@ struct sl_scenario {
 	struct sl_workload workloads[SL_WORKLOADS_MAX];
 	struct sl_device *devices[SL_DEVICES_MAX];
 	struct sl_profile *profiles[SL_PROFILES_MAX];
+	struct sl_question *questions;
+	int n_questions;
 	struct sl_published *published; /* [variant * n_workloads + workload]; value 0 = nothing */
 	struct sl_layer *resolved;      /* one per variant */
 	int nesting;                    /* of device files being read */
@@ -145,6 +147,8 @@ int sl_device_check(const struct sl_reader *r, struct sl_device *device, const y
 int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map);
 int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map);
 int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map);
+/* questions.c: variants and workloads are known. */
+int sl_scenario_read_questions(const struct sl_reader *r, const yaml_node_t *list);
 
 /* resolve.c: fills sc->resolved and checks every variant; no input or output. */
 int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err);

@@ -176,6 +176,21 @@ int sl_scenario_figure(const struct sl_scenario *sc, int index, struct sl_param 
 	return -EINVAL;
 }
 
+int sl_scenario_devices(const struct sl_scenario *sc)
+{
+	return sc->n_devices;
+}
+
+const struct sl_dev_spec *sl_scenario_device_spec(const struct sl_scenario *sc, int index)
+{
+	return &sc->devices[index]->spec;
+}
+
+const char *sl_scenario_device_text(const struct sl_scenario *sc, int index)
+{
+	return sc->devices[index]->description;
+}
+
 /* Parses `value` as YAML and puts it on top for the row `at`. */
 static int put_override(struct sl_scenario *sc, int at, const char *value, const char *where,
 			struct sl_err *err)

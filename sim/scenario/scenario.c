@@ -144,6 +144,7 @@ static const struct section sections[] = {
     {"workloads", sl_scenario_read_workloads, true},
     {"variants", sl_scenario_read_variants, false},
     {"published", NULL, false},
+    {"questions", NULL, false},
 };
 #define N_SECTIONS ((int)(sizeof(sections) / sizeof(sections[0])))
 
@@ -171,7 +172,7 @@ static int check_section_names(const struct sl_reader *r, const yaml_node_t *roo
 
 static int read_scenario(const struct sl_reader *r)
 {
-	const yaml_node_t *root = sl_yaml_root(r->yaml), *published;
+	const yaml_node_t *root = sl_yaml_root(r->yaml), *published, *questions;
 	int rc = sl_yaml_want_format(r->yaml, FORMAT, r->err);
 
 	if (rc == 0) {
@@ -193,7 +194,9 @@ static int read_scenario(const struct sl_reader *r)
 		return rc;
 	}
 	published = sl_yaml_get(r->yaml, root, "published");
-	return published ? sl_scenario_read_published(r, published) : 0;
+	rc = published ? sl_scenario_read_published(r, published) : 0;
+	questions = sl_yaml_get(r->yaml, root, "questions");
+	return rc == 0 && questions ? sl_scenario_read_questions(r, questions) : rc;
 }
 
 /* File name without folder and suffix, and the folder. */

@@ -29,6 +29,12 @@ struct sl_published {
 	enum sl_role role;
 };
 
+/* A question that the report answers with figures of two variants. Strings belong to the scenario. */
+struct sl_question {
+	const char *ask, *because; /* because: "" = none */
+	int workload, variants[2];
+};
+
 /* One key with its value as text and where that came from. Strings belong to the scenario. */
 struct sl_param {
 	const char *key; /* as in keys.def, with "params." */
@@ -65,6 +71,9 @@ int sl_scenario_find_workload(const struct sl_scenario *sc, const char *name);
 /* NULL where nothing was published. */
 const struct sl_published *sl_scenario_published(const struct sl_scenario *sc, int variant, int workload);
 
+int sl_scenario_questions(const struct sl_scenario *sc);
+const struct sl_question *sl_scenario_question(const struct sl_scenario *sc, int index);
+
 /* Overrides `key` in every variant (after all overlays): command line --set, ablation tests. `value` as in
  * YAML; pool.log and pool.data.disks take disk lists. `where` names the origin in messages ("--set"). */
 int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where,
@@ -88,6 +97,12 @@ int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, stru
  * sl_scenario_figure: 0 or -EINVAL (index). */
 int sl_scenario_figures(const struct sl_scenario *sc);
 int sl_scenario_figure(const struct sl_scenario *sc, int index, struct sl_param *ret);
+
+/* Devices loaded so far, whether a variant uses them now or not; the specs belong to the scenario. */
+int sl_scenario_devices(const struct sl_scenario *sc);
+const struct sl_dev_spec *sl_scenario_device_spec(const struct sl_scenario *sc, int index);
+/* What the device's file says of it, "" = nothing. */
+const char *sl_scenario_device_text(const struct sl_scenario *sc, int index);
 
 /* "spec", "measured", ... */
 const char *sl_provenance_name(enum sl_provenance kind);

@@ -62,8 +62,9 @@ static int run_cell(const struct search *search, int variant, int workload, doub
 	}
 	if (rc == 0) {
 		double published = sl_scenario_published(search->sc, variant, workload)->value;
+		double value = sl_metric_value(&measure, sl_scenario_workload(search->sc, workload));
 
-		*ret_log_error = measure.rate > 0 ? sl_log(measure.rate / published) : -10;
+		*ret_log_error = value > 0 ? sl_log(value / published) : -10;
 	}
 	return rc;
 }

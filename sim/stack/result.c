@@ -15,11 +15,26 @@ const char *sl_engine_name(enum sl_engine engine)
 	return names[engine];
 }
 
-const char *sl_metric_unit(enum sl_workload_kind kind)
+const char *sl_metric_unit(const struct sl_workload *workload)
 {
 	static const char *const units[] = {"TPS", "requests/s", "writes/s"};
+	static const char *const metrics[] = {"", "log writes/s", "log KiB/s"};
 
-	return units[kind];
+	return workload->metric == SL_METRIC_RATE ? units[workload->kind] : metrics[workload->metric];
+}
+
+double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload)
+{
+	double seconds = (double)measure->elapsed_ns / 1e9;
+
+	switch (workload->metric) {
+	case SL_METRIC_IOSTAT_WRITES:
+		return seconds > 0 ? (double)measure->log_requests / seconds : 0;
+	case SL_METRIC_IOSTAT_KIB:
+		return seconds > 0 ? (double)measure->log_bytes / 1024 / seconds : 0;
+	default:
+		return measure->rate;
+	}
 }
 
 int sl_result_add(struct sl_result *result, const struct sl_cell *cell)
@@ -85,7 +100,8 @@ static int cell_sample(struct run *run, const struct sl_box *box, struct sl_cell
 		return rc;
 	}
 	cell->measure = cell->n_samples == 0 ? measure : cell->measure;
-	cell->samples[cell->n_samples++] = measure.rate;
+	cell->samples[cell->n_samples++] =
+	    sl_metric_value(&measure, sl_scenario_workload(run->sc, cell->workload));
 	run->done++;
 	run->stopped = options->progress && !options->progress(options->progress_arg, run->done, run->total);
 	return 0;
@@ -197,7 +213,7 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 		(void)snprintf(what, sizeof(what), "%s", w->name);
 	}
 	n = snprintf(buf, size, "%s: %.0f -> %.0f %s with %s, %.2fx", what, none->value, slog->value,
-		     sl_metric_unit(w->kind), sl_scenario_variant_name(result->scenario, slog->variant),
+		     sl_metric_unit(w), sl_scenario_variant_name(result->scenario, slog->variant),
 		     slog->value / none->value);
 	limit = busiest(&slog->measure);
 	if (limit && n > 0 && (size_t)n < size) {

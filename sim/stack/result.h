@@ -31,6 +31,7 @@ struct sl_measure {
 	/* Written to the log, wherever it is, and to all data disks together, parity, copies and log blocks
 	 * that go there included. */
 	int64_t log_bytes, data_bytes;
+	uint64_t log_requests; /* of the log devices, flushes included, as iostat counts writes */
 	int n_resources;
 	struct sl_resource resources[SL_RESOURCES_MAX];
 };
@@ -106,8 +107,10 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
 		    size_t size);
 
-const char *sl_engine_name(enum sl_engine engine);      /* "model", "model(lab)", "live" */
-const char *sl_metric_unit(enum sl_workload_kind kind); /* "TPS", "requests/s", "writes/s" */
+const char *sl_engine_name(enum sl_engine engine);              /* "model", "model(lab)", "live" */
+const char *sl_metric_unit(const struct sl_workload *workload); /* "TPS", "requests/s", "writes/s", ... */
+/* The figure that `workload` reports. */
+double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload);
 
 /* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind
  * its sockets. Owned by the caller: sl_store_free. */

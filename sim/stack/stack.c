@@ -111,6 +111,10 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	sl_wire_init(&stack->wire, box);
 	sl_hyp_init(&stack->hyp, box, stack->loop, &stack->wire, stack->server, trace);
 	env.loop = stack->loop;
+	if (workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_LOCAL) {
+		env.local = sl_pool_store(stack->pool);
+		env.local_cpu = &stack->nas_cpu;
+	}
 	stack->client = new_client(&env);
 	return stack->client ? 0 : sl_err_set(err, -ENOMEM, "workload %s: out of memory", workload->name);
 }
@@ -138,6 +142,7 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	};
 	sl_pool_stats(stack->pool, now_ns, &pool);
 	ret->log_bytes = pool.log_bytes;
+	ret->log_requests = pool.log_requests;
 	ret->data_bytes = pool.data_bytes;
 	add_resource(ret, "guest vCPUs", sl_cpu_utilisation(&stack->guest_cpu, now_ns));
 	add_resource(ret, "storage VM vCPUs", sl_cpu_utilisation(&stack->nas_cpu, now_ns));

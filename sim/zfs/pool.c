@@ -241,6 +241,17 @@ static void override_data_disks(const struct sl_box *box, struct sl_dev_spec *di
 	}
 }
 
+/* The log devices behind this box's own link. */
+static void override_log_disks(const struct sl_box *box, struct sl_dev_spec *disks)
+{
+	for (int i = 0; i < box->n_log; i++) {
+		disks[i] = box->log[i];
+		if (box->log_link_bps > 0) {
+			disks[i].link_bps = box->log_link_bps;
+		}
+	}
+}
+
 static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 {
 	struct sl_vdev_config config = {
@@ -249,6 +260,7 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	    .ashift = (int)box->ashift,
 	    .flush_honoured = box->data_flush == SL_FLUSH_HONOURED,
 	    .parity_bps = box->parity_bps,
+	    .flush_cpu_ns = (int64_t)box->zil_flush_cpu_ns,
 	};
 
 	if (box->encryption == SL_ENCRYPT_GELI) {
@@ -302,7 +314,7 @@ int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct 
 		struct sl_err *err)
 {
 	struct sl_pool *pool = calloc(1, sizeof(*pool));
-	struct sl_dev_spec data[SL_BOX_DATA_MAX];
+	struct sl_dev_spec data[SL_BOX_DATA_MAX], log[SL_BOX_LOG_MAX];
 	double arc = box->nas_memory_bytes * ARC_SHARE, read_bytes = (double)env->working_set_bytes;
 	int rc;
 
@@ -322,9 +334,10 @@ int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct 
 	init_vdevs(pool, box);
 	init_log(pool, box);
 	override_data_disks(box, data);
+	override_log_disks(box, log);
 	rc = add_disks(&pool->data, data, box->n_data, "data", env->seed, err);
 	if (rc == 0) {
-		rc = add_disks(&pool->log, box->log, box->n_log, "log", env->seed, err);
+		rc = add_disks(&pool->log, log, box->n_log, "log", env->seed, err);
 	}
 	if (rc < 0) {
 		sl_pool_free(pool);
@@ -356,7 +369,11 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 {
 	const struct sl_zil *zil = &pool->zil;
 	int64_t busy_ns = zil->busy_ns + (zil->busy ? now_ns - zil->batch_start_ns : 0);
+	uint64_t log_requests = 0;
 
+	for (int i = 0; i < pool->log.n_disks; i++) {
+		log_requests += pool->log.disks[i]->stats.writes + pool->log.disks[i]->stats.flushes;
+	}
 	*ret = (struct sl_pool_stats){
 	    .zil_commits = zil->commits,
 	    .zil_batches = zil->batches,
@@ -364,6 +381,7 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 	    .zil_indirect = zil->indirect,
 	    .txgs = pool->txg.synced,
 	    .log_bytes = zil->log_bytes,
+	    .log_requests = log_requests,
 	    .data_bytes = sl_vdev_bytes_written(&pool->data),
 	    .zil_utilisation = now_ns > 0 ? (double)busy_ns / (double)now_ns : 0,
 	    .log_utilisation = sl_vdev_utilisation(&pool->log, now_ns),

@@ -16,7 +16,9 @@ struct sl_pool;
 /* What a pool has done so far. */
 struct sl_pool_stats {
 	uint64_t zil_commits, zil_batches, zil_blocks, zil_indirect, txgs;
-	int64_t log_bytes;  /* written to the log */
+	int64_t log_bytes; /* written to the log */
+	/* Requests to the log devices as iostat counts them: a flush is a write of no bytes. */
+	uint64_t log_requests;
 	int64_t data_bytes; /* written to all data disks together, log blocks included where they go there */
 	double zil_utilisation, log_utilisation, data_utilisation;
 };

@@ -147,7 +147,7 @@ static void submit_flush(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 		if (vdev->touched[i]) {
 			vdev->touched[i] = false;
 			io->waiting++;
-			leaf_submit(vdev, now_ns, io, &(struct column){.disk = i}, 0);
+			leaf_submit(vdev, now_ns, io, &(struct column){.disk = i}, vdev->config.flush_cpu_ns);
 		}
 	}
 	io->waiting--;

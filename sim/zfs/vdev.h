@@ -27,10 +27,11 @@ struct sl_vdev_config {
 	enum sl_vdev_layout layout;
 	const char *layer; /* static, for the trace: "data disks" */
 	int ashift;
-	bool flush_honoured; /* false: a flush is answered at once and reaches nothing */
-	int64_t leaf_cpu_ns; /* CPU per leaf I/O (GELI), reads and writes */
-	double leaf_cpu_bps; /* and per byte; 0 = none */
-	double parity_bps;   /* raidz: parity computation; 0 = free */
+	bool flush_honoured;  /* false: a flush is answered at once and reaches nothing */
+	int64_t leaf_cpu_ns;  /* CPU per leaf I/O (GELI), reads and writes */
+	double leaf_cpu_bps;  /* and per byte; 0 = none */
+	double parity_bps;    /* raidz: parity computation; 0 = free */
+	int64_t flush_cpu_ns; /* CPU of a flush to one disk */
 };
 
 /* Owned by the caller, embedded; must live until `done` fires. */
