@@ -26,7 +26,7 @@ static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const str
 	csv_name(csv, sl_scenario_variant_name(sc, cell->variant));
 	csv_name(csv, workload->name);
 	sl_csv_text(csv, sl_engine_name(cell->engine));
-	sl_csv_text(csv, sl_metric_unit(workload));
+	sl_csv_text(csv, sl_workload_unit(workload));
 	sl_csv_figure(csv, cell->value);
 	sl_csv_figure(csv, cell->n_samples > 1 ? cell->ci95 : (double)NAN);
 	sl_csv_int(csv, cell->n_samples);

@@ -178,7 +178,7 @@ static void page_charts(const struct sl_report *report, bool published, FILE *ou
 		fputs("<figure class=\"card\"><h3>", out);
 		sl_html_text(sl_scenario_workload(sc, w)->name, out);
 		fprintf(out, " <span class=\"mute small\">%s</span></h3>\n",
-			sl_metric_unit(sl_scenario_workload(sc, w)));
+			sl_workload_unit(sl_scenario_workload(sc, w)));
 		sl_report_svg(report, w, out);
 		fputs("</figure>\n", out);
 	}
@@ -232,7 +232,7 @@ static void page_cell(const struct sl_report *report, const struct sl_cell *cell
 	} else {
 		fputs("<td class=\"mute\">-</td>", out);
 	}
-	td_text(sl_metric_unit(sl_scenario_workload(sc, cell->workload)), out);
+	td_text(sl_workload_unit(sl_scenario_workload(sc, cell->workload)), out);
 	if (published && cell->has_published) {
 		td_value(cell->published, out);
 		td_percent(cell->error_pct, out);

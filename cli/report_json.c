@@ -143,7 +143,7 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_object_set_new(object, "workload", json_string(workload->name));
 	json_object_set_new(object, "engine", json_string(sl_engine_name(cell->engine)));
 	json_object_set_new(object, "metric", json_string(metric_name(workload)));
-	json_object_set_new(object, "unit", json_string(sl_metric_unit(workload)));
+	json_object_set_new(object, "unit", json_string(sl_workload_unit(workload)));
 	json_object_set_new(object, "value", sl_json_figure(cell->value));
 	json_object_set_new(object, "raw", sl_json_figure(cell->value));
 	json_object_set_new(object, "dilate", json_integer(1));

@@ -97,7 +97,7 @@ void sl_report_svg(const struct sl_report *report, int workload, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_workload *wl = sl_scenario_workload(sc, workload);
-	const char *unit = sl_metric_unit(wl);
+	const char *unit = sl_workload_unit(wl);
 	struct bar bars[BARS_MAX];
 	int height, y = 0;
 	double max = chart_max(report, workload, &height);

@@ -141,7 +141,7 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 	if (shape->published) {
 		put_published(table, any);
 	}
-	sl_table_put(table, SL_TINT_DIM, "%s", sl_metric_unit(sl_scenario_workload(sc, workload)));
+	sl_table_put(table, SL_TINT_DIM, "%s", sl_workload_unit(sl_scenario_workload(sc, workload)));
 	return 0;
 }
 
@@ -283,7 +283,7 @@ static void print_answer(const struct sl_report *report, const struct sl_questio
 	sl_report_percent(sl_report_difference(cells[1], cells[0]), change, sizeof(change));
 	fprintf(out, "%s\n  %s: %s %s -> %s %s %s, %s", question->ask, workload->name,
 		sl_scenario_variant_name(sc, question->variants[0]), text[0],
-		sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_metric_unit(workload),
+		sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_workload_unit(workload),
 		change);
 	for (int i = 0; i < 2; i++) {
 		double share = sl_report_log_share(cells[i]);

@@ -356,7 +356,7 @@ void sl_explain_conclusion(const struct sl_explain *explain, int workload, char 
 	if (!cell || cell->measure.n_resources == 0) {
 		return;
 	}
-	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->measure.rate, sl_metric_unit(load),
+	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->measure.rate, sl_workload_unit(load),
 	       sl_scenario_variant_name(explain->scenario, cell->variant));
 	conclude_slog(cell, buf, size);
 	conclude_limit(cell, buf, size);

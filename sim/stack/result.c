@@ -15,12 +15,19 @@ const char *sl_engine_name(enum sl_engine engine)
 	return names[engine];
 }
 
-const char *sl_metric_unit(const struct sl_workload *workload)
+const char *sl_metric_unit(enum sl_workload_kind kind)
 {
 	static const char *const units[] = {"TPS", "requests/s", "writes/s"};
-	static const char *const metrics[] = {"", "log writes/s", "log KiB/s"};
 
-	return workload->metric == SL_METRIC_RATE ? units[workload->kind] : metrics[workload->metric];
+	return units[kind];
+}
+
+const char *sl_workload_unit(const struct sl_workload *workload)
+{
+	static const char *const units[] = {
+	    [SL_METRIC_IOSTAT_WRITES] = "log writes/s", [SL_METRIC_IOSTAT_KIB] = "log KiB/s"};
+
+	return workload->metric == SL_METRIC_RATE ? sl_metric_unit(workload->kind) : units[workload->metric];
 }
 
 double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload)
@@ -213,7 +220,7 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 		(void)snprintf(what, sizeof(what), "%s", w->name);
 	}
 	n = snprintf(buf, size, "%s: %.0f -> %.0f %s with %s, %.2fx", what, none->value, slog->value,
-		     sl_metric_unit(w), sl_scenario_variant_name(result->scenario, slog->variant),
+		     sl_workload_unit(w), sl_scenario_variant_name(result->scenario, slog->variant),
 		     slog->value / none->value);
 	limit = busiest(&slog->measure);
 	if (limit && n > 0 && (size_t)n < size) {

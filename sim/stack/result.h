@@ -107,8 +107,9 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
 		    size_t size);
 
-const char *sl_engine_name(enum sl_engine engine);              /* "model", "model(lab)", "live" */
-const char *sl_metric_unit(const struct sl_workload *workload); /* "TPS", "requests/s", "writes/s", ... */
+const char *sl_engine_name(enum sl_engine engine);                /* "model", "model(lab)", "live" */
+const char *sl_metric_unit(enum sl_workload_kind kind);           /* of the kind's own metric */
+const char *sl_workload_unit(const struct sl_workload *workload); /* "TPS", "requests/s", "writes/s", ... */
 /* The figure that `workload` reports. */
 double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload);
 

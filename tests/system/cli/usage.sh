@@ -61,7 +61,7 @@ expect 2 'folder: is a folder; name a file' run b3n-2014 --html folder
 expect 2 'only one of --json' run b3n-2014 --json - --csv -
 expect 2 '--hold-out: "oltp3" is not in the scenario; did you mean oltp2?' fit b3n-2014 --hold-out oltp3
 expect 2 '--hold-out: one workload only' fit b3n-2014 --hold-out oltp2,oltp4
-expect 2 'no workload of kind syncwrite or fileio' run good.yaml --engine live
+expect 2 'no workload of kind syncwrite' run good.yaml --engine live
 expect 2 'good.yaml: takes no argument' doctor good.yaml
 SLOGLAB_DATA=/nowhere
 export SLOGLAB_DATA
