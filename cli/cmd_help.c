@@ -7,6 +7,7 @@
 static const struct sl_command commands[] = {
     {"run", "SCENARIO", "predict, and measure, every variant x workload of a scenario", sl_cmd_run},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
+    {"disk", "COMMAND", "modelled disks: serve them as block devices, cut their power", sl_cmd_disk},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
     {"help", "[COMMAND]", "this text, or the options of a command", sl_cmd_help},
     {NULL, NULL, NULL, NULL}};

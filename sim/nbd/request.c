@@ -151,7 +151,7 @@ static int req_do(struct sl_nbd_req *req)
 	struct sl_disk_change change = {req->offset_bytes, req->bytes, (req->flags & SL_NBD_FLAG_FUA) != 0,
 					req->mark};
 
-	if (req->export->failed) {
+	if (req->export->failed || req->dev.error) {
 		return -EIO;
 	}
 	switch (req->command) {
@@ -236,7 +236,7 @@ static void req_done(struct sl_timer *timer, int64_t due_ns)
 	sl_nbd_reply(conn, req);
 }
 
-/* What the model has to do: whole sectors. Thin changes move no data. */
+/* What the model has to do: whole sectors. Changes that move no data are small writes to it. */
 static void req_submit(struct sl_nbd_req *req)
 {
 	struct sl_nbd_export *export = req->export;
@@ -253,7 +253,7 @@ static void req_submit(struct sl_nbd_req *req)
 	} else if (req->command == SL_NBD_CMD_FLUSH) {
 		req->dev.op = SL_DEV_FLUSH;
 	} else if (req->command != SL_NBD_CMD_WRITE && !(req->flags & SL_NBD_FLAG_NO_HOLE)) {
-		req->dev.bytes = 0;
+		req->dev.bytes = SECTOR; /* the cost of a command */
 	}
 	req->mark = req->command == SL_NBD_CMD_READ ? 0 : image->ops->arrive(image);
 	req->arrived_ns = sl_loop_now(req->conn->nbd->loop);

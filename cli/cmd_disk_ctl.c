@@ -1,0 +1,122 @@
+/* The offline and remote halves of the disk server: its control socket, and its write log. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/disk.h"
+#include "cli/out.h"
+#include "sim/serve/control.h"
+#include "sim/serve/writelog.h"
+
+static int help_print(const struct sl_command *self, const struct sl_option *options)
+{
+	printf("usage: sloglab %s %s\n%s\n\n", self->name, self->args, self->summary);
+	sl_options_print(options, stdout);
+	return SL_EXIT_OK;
+}
+
+/* Joins the words of a command with blanks. */
+static int command_join(const struct sl_words *words, char *line, size_t size, struct sl_err *err)
+{
+	size_t used = 0;
+
+	line[0] = '\0';
+	for (int i = 1; i < words->n; i++) {
+		int n = snprintf(line + used, size - used, "%s%s", i > 1 ? " " : "", words->word[i]);
+
+		used += (size_t)n;
+		if (used >= size) {
+			return sl_err_set(err, -EINVAL, "command too long");
+		}
+	}
+	return 0;
+}
+
+int sl_cmd_disk_ctl(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
+{
+	static const struct sl_option none[] = {{NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	char line[SL_CONTROL_LINE_MAX - 2];
+	struct sl_words words;
+	char *reply;
+	bool help;
+	int rc;
+
+	if (sl_options_parse(none, argc, argv, &words, &help, err) < 0) {
+		return SL_EXIT_USAGE;
+	}
+	if (help) {
+		return help_print(self, none);
+	}
+	if (words.n < 2) {
+		(void)sl_err_set(err, -EINVAL, "%s: %s missing; usage: sloglab %s %s", self->name,
+				 words.n ? "command" : "socket", self->name, self->args);
+		return SL_EXIT_USAGE;
+	}
+	if (command_join(&words, line, sizeof(line), err) < 0) {
+		return SL_EXIT_USAGE;
+	}
+	reply = malloc(2 * SL_CONTROL_REPLY_MAX);
+	if (!reply) {
+		(void)sl_err_set(err, -ENOMEM, "out of memory");
+		return SL_EXIT_FAILED;
+	}
+	rc = sl_control_ask(words.word[0], line, reply, 2 * SL_CONTROL_REPLY_MAX, err);
+	if (rc == 0) {
+		fputs(reply, stdout);
+	}
+	free(reply);
+	return rc == 0 ? SL_EXIT_OK : SL_EXIT_FAILED;
+}
+
+static void counts_print(const struct sl_writelog_counts *counts, const char *disk)
+{
+	printf("records %llu of all disks; %s: writes %llu, flushes %llu; stable %llu, loose %llu (units "
+	       "kept %llu, lost "
+	       "%llu)\n",
+	       (unsigned long long)counts->records, disk, (unsigned long long)counts->writes,
+	       (unsigned long long)counts->flushes, (unsigned long long)counts->stable,
+	       (unsigned long long)counts->loose, (unsigned long long)counts->kept_units,
+	       (unsigned long long)counts->lost_units);
+}
+
+int sl_cmd_disk_replay(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
+{
+	struct sl_writelog_cut cut = {.at = UINT64_MAX, .seed = 1};
+	const struct sl_option options[] = {
+	    {"disk", "NAME", "the disk whose image is built", SL_OPT_TEXT, &cut.disk, 0, 0},
+	    {"out", "FILE", "where the image goes; without it only the counts are printed", SL_OPT_TEXT,
+	     &cut.image, 0, 0},
+	    {"cut", "N", "cut the power after record N (default: the end)", SL_OPT_NUMBER, &cut.at, 0,
+	     UINT64_MAX},
+	    {"seed", "N", "which unflushed units survive (default 1)", SL_OPT_NUMBER, &cut.seed, 0,
+	     UINT64_MAX},
+	    {"base", "FILE", "the image as it was when the log began (default: zeroes)", SL_OPT_TEXT,
+	     &cut.base, 0, 0},
+	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	struct sl_writelog_counts counts;
+	struct sl_words words;
+	bool help;
+
+	if (sl_options_parse(options, argc, argv, &words, &help, err) < 0) {
+		return SL_EXIT_USAGE;
+	}
+	if (help) {
+		return help_print(self, options);
+	}
+	if (words.n != 1 || !cut.disk) {
+		(void)sl_err_set(err, -EINVAL, "%s: %s; usage: sloglab %s %s --disk NAME [--out FILE]",
+				 self->name, words.n == 1 ? "--disk missing" : "one log must be named",
+				 self->name, self->args);
+		return SL_EXIT_USAGE;
+	}
+	if (cut.base && cut.image && strcmp(cut.base, cut.image) == 0) {
+		(void)sl_err_set(err, -EINVAL, "--out: must not be the file of --base");
+		return SL_EXIT_USAGE;
+	}
+	cut.path = words.word[0];
+	if (sl_writelog_replay(&cut, &counts, err) < 0) {
+		return err->code == -EINVAL || err->code == -ENOENT ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+	}
+	counts_print(&counts, cut.disk);
+	return SL_EXIT_OK;
+}

@@ -1,0 +1,322 @@
+#include "sim/serve/disk_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/base/loop.h"
+
+#define SSD_UNIT 4096
+#define HDD_UNIT 512
+/* The part of a full cache that is destaged at a time. */
+#define DESTAGE_SHARE 8
+/* More is never kept in memory, whatever the figures say. */
+#define CACHE_MAX (256ll << 20)
+
+struct sl_served_image {
+	struct sl_disk_image base;
+	struct sl_disk_image_config config; /* path is not kept */
+	int fd;
+	struct sl_cache cache;
+	uint32_t cache_pages; /* the most */
+};
+
+static struct sl_served_image *image_of(struct sl_disk_image *base)
+{
+	return sl_container_of(base, struct sl_served_image, base);
+}
+
+struct sl_disk_volatility sl_disk_volatility(const struct sl_dev_spec *spec)
+{
+	struct sl_disk_volatility ret = {.unit_bytes = SSD_UNIT};
+
+	if (spec->kind == SL_DEV_HDD) {
+		ret.unit_bytes = HDD_UNIT;
+		ret.cache_bytes = spec->write_cache != 0 ? (int64_t)spec->cache_bytes : 0;
+		ret.flush_ignored = spec->flush_honoured == 0;
+	} else if (spec->kind == SL_DEV_SSD) {
+		ret.cache_bytes = spec->plp == 0 ? (int64_t)spec->buffer_bytes : 0;
+	} else if (spec->kind == SL_DEV_NVRAM) {
+		ret.all = spec->plp == 0;
+	} else if (spec->kind == SL_DEV_MIRROR || spec->kind == SL_DEV_STRIPE) {
+		for (int i = 0; i < spec->n_members; i++) {
+			struct sl_disk_volatility side = sl_disk_volatility(spec->members[i]);
+
+			ret.cache_bytes += side.cache_bytes;
+			ret.flush_ignored |= side.flush_ignored;
+			ret.all |= side.all;
+			ret.unit_bytes = side.unit_bytes < ret.unit_bytes ? side.unit_bytes : ret.unit_bytes;
+		}
+	}
+	return ret;
+}
+
+static void log_add(struct sl_served_image *image, enum sl_writelog_kind kind,
+		    const struct sl_disk_change *change, const void *buf)
+{
+	if (image->config.log) {
+		sl_writelog_add(image->config.log, kind, image->config.log_disk, change, buf);
+	}
+}
+
+static uint64_t image_arrive(struct sl_disk_image *base)
+{
+	struct sl_served_image *image = image_of(base);
+
+	return image->config.log ? sl_writelog_mark(image->config.log) : 0;
+}
+
+static int image_read(struct sl_disk_image *base, int64_t offset_bytes, void *buf, size_t bytes)
+{
+	struct sl_served_image *image = image_of(base);
+	int rc = sl_disk_pread(image->fd, buf, (int64_t)bytes, offset_bytes);
+
+	if (rc == 0) {
+		sl_cache_overlay(&image->cache, offset_bytes, buf, (int64_t)bytes);
+	}
+	return rc;
+}
+
+static int image_write(struct sl_disk_image *base, const struct sl_disk_change *change, const void *buf)
+{
+	struct sl_served_image *image = image_of(base);
+	int rc;
+
+	if (image->cache_pages == 0) {
+		rc = sl_disk_pwrite(image->fd, buf, change->bytes, change->offset_bytes);
+	} else {
+		rc = sl_cache_write(&image->cache, change->offset_bytes, buf, change->bytes);
+		if (rc == 0 && change->fua) {
+			rc = sl_cache_destage_range(&image->cache, change->offset_bytes, change->bytes);
+		}
+		if (rc == 0 && image->cache.count > image->cache_pages) {
+			rc = sl_cache_destage(&image->cache,
+					      image->cache_pages - image->cache_pages / DESTAGE_SHARE);
+		}
+	}
+	if (rc == 0) {
+		log_add(image, SL_WRITELOG_WRITE, change, buf);
+	}
+	return rc;
+}
+
+static int image_zero(struct sl_disk_image *base, const struct sl_disk_change *change, bool keep)
+{
+	struct sl_served_image *image = image_of(base);
+	int rc;
+
+	sl_cache_zero(&image->cache, change->offset_bytes, change->bytes);
+	rc = sl_disk_punch(image->fd, change->offset_bytes, change->bytes, keep);
+	if (rc == 0) {
+		log_add(image, SL_WRITELOG_ZERO, change, NULL);
+	}
+	return rc;
+}
+
+static int image_flush(struct sl_disk_image *base, uint64_t mark)
+{
+	struct sl_served_image *image = image_of(base);
+	int rc = image->config.volatility.flush_ignored ? 0 : sl_cache_destage(&image->cache, 0);
+
+	if (rc == 0) {
+		struct sl_disk_change change = {.mark = mark};
+
+		log_add(image, SL_WRITELOG_FLUSH, &change, NULL);
+	}
+	return rc;
+}
+
+/* End of the stretch of the medium that begins at `at`: data or a hole. */
+static int64_t medium_stretch(const struct sl_served_image *image, int64_t at, int64_t end, bool *ret_hole)
+{
+	off_t data = lseek(image->fd, at, SEEK_DATA);
+	off_t next;
+
+	if (data < 0) {
+		*ret_hole = errno == ENXIO; /* none behind; any other error: allocated, to be safe */
+		return end;
+	}
+	*ret_hole = data > at;
+	if (data > at) {
+		return data < end ? data : end;
+	}
+	next = lseek(image->fd, at, SEEK_HOLE);
+	return next > at && next < end ? next : end;
+}
+
+/* The stretch at `at`, with cached pages as data; *next is the first cached page not before it. */
+static int64_t image_stretch(const struct sl_served_image *image, const int64_t *indices, uint32_t *next,
+			     int64_t at, int64_t end, bool *ret_hole)
+{
+	int64_t page_at;
+
+	while (indices && *next < image->cache.count && (indices[*next] + 1) * SL_CACHE_PAGE <= at) {
+		(*next)++;
+	}
+	if (!indices || *next == image->cache.count) {
+		return medium_stretch(image, at, end, ret_hole);
+	}
+	page_at = indices[*next] * SL_CACHE_PAGE;
+	if (page_at <= at) {
+		int64_t stop = page_at + SL_CACHE_PAGE;
+
+		*ret_hole = false;
+		return stop < end ? stop : end;
+	}
+	return medium_stretch(image, at, page_at < end ? page_at : end, ret_hole);
+}
+
+static int image_extents(struct sl_disk_image *base, int64_t offset_bytes, int64_t bytes,
+			 struct sl_disk_extent *ret, int max)
+{
+	struct sl_served_image *image = image_of(base);
+	int64_t *indices = sl_cache_indices(&image->cache);
+	int64_t at = offset_bytes, end = offset_bytes + bytes;
+	uint32_t next_page = 0;
+	int n = 0;
+
+	if (!indices && image->cache.count > 0) {
+		return -ENOMEM;
+	}
+	while (at < end) {
+		bool hole;
+		int64_t next = image_stretch(image, indices, &next_page, at, end, &hole);
+
+		if (n > 0 && ret[n - 1].hole == hole) {
+			ret[n - 1].bytes += next - at;
+		} else if (n < max) {
+			ret[n++] = (struct sl_disk_extent){next - at, hole};
+		} else {
+			break;
+		}
+		at = next;
+	}
+	free(indices);
+	return n;
+}
+
+static const struct sl_disk_image_ops image_ops = {
+    .arrive = image_arrive,
+    .read = image_read,
+    .write = image_write,
+    .zero = image_zero,
+    .flush = image_flush,
+    .extents = image_extents,
+};
+
+static int file_error(const char *path, int code, struct sl_err *err)
+{
+	return sl_err_set(err, code, "%s: cannot be used as a disk: %s", path, strerror(-code));
+}
+
+static int file_open(struct sl_served_image *image, const char *path, struct sl_err *err)
+{
+	struct stat st;
+
+	image->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+	if (image->fd < 0 || fstat(image->fd, &st) < 0) {
+		return file_error(path, -errno, err);
+	}
+	if (!S_ISREG(st.st_mode)) {
+		return sl_err_set(err, -EINVAL,
+				  "%s: is not a regular file; remove it or name the disk differently", path);
+	}
+	if (flock(image->fd, LOCK_EX | LOCK_NB) < 0) {
+		return errno == EWOULDBLOCK
+			   ? sl_err_set(err, -EBUSY,
+					"%s: in use by another server; stop it or choose another folder",
+					path)
+			   : file_error(path, -errno, err);
+	}
+	if (st.st_size == 0) {
+		return ftruncate(image->fd, image->config.size_bytes) < 0 ? file_error(path, -errno, err) : 0;
+	}
+	if (st.st_size != image->config.size_bytes) {
+		return sl_err_set(
+		    err, -EINVAL, "%s: has %lld bytes, not %lld; give size=%lldB or remove the file", path,
+		    (long long)st.st_size, (long long)image->config.size_bytes, (long long)st.st_size);
+	}
+	return 0;
+}
+
+int sl_served_image_open(const struct sl_disk_image_config *config, struct sl_served_image **ret,
+			 struct sl_err *err)
+{
+	struct sl_served_image *image = calloc(1, sizeof(*image));
+	int64_t cache_bytes =
+	    config->volatility.cache_bytes < CACHE_MAX ? config->volatility.cache_bytes : CACHE_MAX;
+	int rc;
+
+	if (!image) {
+		return sl_err_set(err, -ENOMEM, "%s: out of memory", config->path);
+	}
+	image->base.ops = &image_ops;
+	image->config = *config;
+	image->config.path = NULL;
+	image->fd = -1;
+	rc = file_open(image, config->path, err);
+	if (rc < 0) {
+		(void)sl_served_image_close(image);
+		return rc;
+	}
+	image->cache.fd = image->fd;
+	image->cache.size_bytes = config->size_bytes;
+	image->cache_pages = (uint32_t)((cache_bytes + SL_CACHE_PAGE - 1) / SL_CACHE_PAGE);
+	*ret = image;
+	return 0;
+}
+
+int sl_served_image_close(struct sl_served_image *image)
+{
+	int rc;
+
+	if (!image) {
+		return 0;
+	}
+	rc = sl_cache_destage(&image->cache, 0);
+	sl_cache_clear(&image->cache);
+	if (image->fd >= 0 && close(image->fd) < 0 && rc == 0) {
+		rc = -errno;
+	}
+	free(image);
+	return rc;
+}
+
+struct sl_disk_image *sl_served_image_base(struct sl_served_image *image)
+{
+	return &image->base;
+}
+
+int64_t sl_served_image_cached(const struct sl_served_image *image)
+{
+	return (int64_t)image->cache.count * SL_CACHE_PAGE;
+}
+
+int sl_served_image_tear(struct sl_served_image *image, const struct sl_disk_change *change, const void *buf,
+			 struct sl_rng *rng)
+{
+	int64_t unit = image->config.volatility.unit_bytes;
+	int64_t first = change->offset_bytes / unit;
+	int64_t units = (change->offset_bytes + change->bytes + unit - 1) / unit - first;
+	int64_t come = (int64_t)sl_rng_below(rng, (uint64_t)units + 1);
+	int64_t bytes = (first + come) * unit - change->offset_bytes;
+
+	bytes = bytes < change->bytes ? bytes : change->bytes;
+	if (bytes <= 0) {
+		return 0;
+	}
+	return image->cache_pages == 0 ? sl_disk_pwrite(image->fd, buf, bytes, change->offset_bytes)
+				       : sl_cache_write(&image->cache, change->offset_bytes, buf, bytes);
+}
+
+int sl_served_image_cut(struct sl_served_image *image, struct sl_rng *rng, uint32_t odds)
+{
+	if (image->config.volatility.all) {
+		return sl_disk_punch(image->fd, 0, image->config.size_bytes, false);
+	}
+	return sl_cache_cut(&image->cache, rng, odds, image->config.volatility.unit_bytes);
+}

@@ -1,0 +1,214 @@
+/* What the control socket can do. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/base/units.h"
+#include "sim/serve/disks_inner.h"
+
+#define WORDS_MAX 4
+#define SLOW_MAX 1e6
+#define HALF 128 /* of 256 */
+
+struct words {
+	int n;
+	const char *word[WORDS_MAX];
+};
+
+static int disk_find(const struct sl_disks *disks, const char *name, struct sl_err *err)
+{
+	for (int i = 0; i < disks->n_disks; i++) {
+		if (strcmp(disks->disks[i].name, name) == 0) {
+			return i;
+		}
+	}
+	return sl_err_set(err, -EINVAL, "no disk \"%.60s\"; see status", name);
+}
+
+static int command_latency(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+{
+	bool off = strcmp(words->word[1], "off") == 0;
+
+	if (!off && strcmp(words->word[1], "on") != 0) {
+		return sl_err_set(err, -EINVAL, "latency \"%.20s\": say on or off", words->word[1]);
+	}
+	disks->instant = off;
+	for (int i = 0; i < disks->n_disks; i++) {
+		sl_disk_pacer_latency(disks->pacers[i], !off);
+	}
+	return 0;
+}
+
+struct tear {
+	struct sl_served_image *image;
+	struct sl_rng *rng;
+	int rc;
+};
+
+static void write_lost(void *arg, const struct sl_disk_change *change, const void *buf)
+{
+	struct tear *tear = arg;
+	int rc = sl_served_image_tear(tear->image, change, buf, tear->rng);
+
+	tear->rc = tear->rc ? tear->rc : rc;
+}
+
+/* The instant of the cut is the same for all disks: nothing else runs meanwhile. */
+static int command_powercut(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+{
+	bool seeded = words->n > 1;
+	char *end = NULL;
+	uint64_t seed = seeded ? strtoull(words->word[1], &end, 10) : 0;
+	int rc = 0;
+
+	if (seeded && (*end != '\0' || words->word[1][0] < '0' || words->word[1][0] > '9')) {
+		return sl_err_set(err, -EINVAL, "powercut \"%.20s\": the seed must be a whole number",
+				  words->word[1]);
+	}
+	disks->cuts++;
+	for (int i = 0; i < disks->n_disks; i++) {
+		struct sl_rng rng;
+		struct tear tear = {.image = disks->disks[i].image, .rng = &rng};
+		int cut_rc;
+
+		sl_rng_init(&rng, seed, disks->disks[i].name);
+		sl_disk_pacer_drop(disks->pacers[i]);
+		sl_nbd_cut(disks->nbd, i, write_lost, &tear);
+		cut_rc = sl_served_image_cut(tear.image, &rng, seeded ? HALF : 0);
+		rc = rc ? rc : tear.rc ? tear.rc : cut_rc;
+	}
+	sl_disk_conns_close(&disks->conns, -1);
+	if (disks->log) {
+		sl_writelog_end(disks->log);
+	}
+	return rc < 0
+		   ? sl_err_set(err, rc, "power is cut, but a file could not be written: %s", strerror(-rc))
+		   : 0;
+}
+
+static int set_failed(struct sl_disks *disks, const char *name, bool failed, struct sl_err *err)
+{
+	int i = disk_find(disks, name, err);
+
+	if (i < 0) {
+		return i;
+	}
+	disks->disks[i].failed = failed;
+	sl_nbd_fail(disks->nbd, i, failed);
+	return 0;
+}
+
+static int command_fail(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+{
+	return set_failed(disks, words->word[1], true, err);
+}
+
+static int command_heal(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+{
+	return set_failed(disks, words->word[1], false, err);
+}
+
+static int command_slow(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+{
+	int i = disk_find(disks, words->word[1], err);
+	double factor;
+	int rc = i < 0 ? i : sl_units_parse(words->word[2], SL_UNIT_NONE, &factor, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (!(factor >= 1 / SLOW_MAX && factor <= SLOW_MAX)) {
+		return sl_err_set(err, -EINVAL, "slow \"%.20s\": the factor must be from 1e-6 to 1e6",
+				  words->word[2]);
+	}
+	disks->disks[i].slow = factor;
+	sl_disk_pacer_set_pace(disks->pacers[i], disks->dilate * factor);
+	return 0;
+}
+
+static int command_quit(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+{
+	(void)words;
+	(void)err;
+	sl_loop_stop(disks->loop);
+	return 0;
+}
+
+static void status_disk(const struct sl_disks *disks, int i, char *reply, size_t size)
+{
+	const struct sl_served_disk *disk = &disks->disks[i];
+	const struct sl_nbd_stats *stats = sl_nbd_stats(disks->nbd, i);
+
+	(void)snprintf(reply, size,
+		       "disk %s device %s bytes %lld state %s slow %g reads %" PRIu64 " writes %" PRIu64
+		       " flushes %" PRIu64 " trims %" PRIu64 " zeroes %" PRIu64 " errors %" PRIu64
+		       " volatile_bytes %lld\n",
+		       disk->name, disk->device, (long long)disk->size_bytes, disk->failed ? "failed" : "ok",
+		       disk->slow, stats->reads, stats->writes, stats->flushes, stats->trims, stats->zeroes,
+		       stats->errors, (long long)sl_served_image_cached(disk->image));
+}
+
+static void status(const struct sl_disks *disks, char *reply, size_t size)
+{
+	size_t at;
+
+	(void)snprintf(
+	    reply, size,
+	    "latency %s dilate %g connections %u powercuts %u lateness_us p50 %.1f p99 %.1f modelled_us p50 "
+	    "%.1f credit_ms %.1f write_log %s\n",
+	    disks->instant ? "off" : "on", disks->dilate, disks->conns.count, disks->cuts,
+	    (double)sl_hist_quantile(&disks->lateness, 0.5) / 1e3,
+	    (double)sl_hist_quantile(&disks->lateness, 0.99) / 1e3,
+	    (double)sl_hist_quantile(&disks->modelled, 0.5) / 1e3, (double)sl_disks_credit_used(disks) / 1e6,
+	    !disks->log                     ? "none"
+	    : sl_writelog_error(disks->log) ? "failed"
+	    : disks->cuts > 0               ? "ended"
+					    : "on");
+	for (int i = 0; i < disks->n_disks; i++) {
+		at = strlen(reply);
+		status_disk(disks, i, reply + at, size - at);
+	}
+}
+
+int sl_disks_command(struct sl_disks *disks, char *command, char *reply, size_t size, struct sl_err *err)
+{
+	static const struct {
+		const char *name, *usage;
+		int least, most; /* words */
+		int (*run)(struct sl_disks *disks, const struct words *words, struct sl_err *err);
+	} commands[] = {
+	    {"latency", "latency on|off", 2, 2, command_latency},
+	    {"powercut", "powercut [SEED]", 1, 2, command_powercut},
+	    {"fail", "fail DISK", 2, 2, command_fail},
+	    {"heal", "heal DISK", 2, 2, command_heal},
+	    {"slow", "slow DISK FACTOR", 3, 3, command_slow},
+	    {"quit", "quit", 1, 1, command_quit},
+	};
+	struct words words = {0};
+	char *rest = NULL;
+
+	for (char *word = strtok_r(command, " \t\r", &rest); word; word = strtok_r(NULL, " \t\r", &rest)) {
+		if (words.n == WORDS_MAX) {
+			return sl_err_set(err, -EINVAL, "too many words");
+		}
+		words.word[words.n++] = word;
+	}
+	if (words.n == 1 && strcmp(words.word[0], "status") == 0) {
+		status(disks, reply, size);
+		return 0;
+	}
+	for (size_t i = 0; words.n > 0 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, words.word[0]) != 0) {
+			continue;
+		}
+		if (words.n < commands[i].least || words.n > commands[i].most) {
+			return sl_err_set(err, -EINVAL, "usage: %s", commands[i].usage);
+		}
+		return commands[i].run(disks, &words, err);
+	}
+	return sl_err_set(err, -EINVAL,
+			  "unknown command; say latency, powercut, fail, heal, slow, status or quit");
+}

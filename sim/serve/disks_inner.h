@@ -1,0 +1,38 @@
+/* What the server's files share. Internal to sim/serve. */
+#ifndef SL_SERVE_DISKS_INNER_H
+#define SL_SERVE_DISKS_INNER_H
+
+#include "sim/nbd/nbd.h"
+#include "sim/serve/control.h"
+#include "sim/serve/disk_conn.h"
+#include "sim/serve/disk_image.h"
+#include "sim/serve/disk_listen.h"
+#include "sim/serve/disk_pacer.h"
+#include "sim/serve/disks.h"
+#include "sim/serve/writelog.h"
+
+struct sl_served_disk {
+	char name[64], device[SL_DEV_NAME_MAX];
+	struct sl_served_image *image;
+	int64_t size_bytes;
+	double slow; /* factor */
+	bool failed;
+};
+
+struct sl_disks {
+	struct sl_loop *loop;
+	struct sl_nbd *nbd;
+	struct sl_disk_conns conns;
+	struct sl_listener socket, tcp;
+	struct sl_control *control;
+	struct sl_writelog *log;
+	struct sl_hist lateness, modelled;
+	double dilate;
+	bool instant; /* latencies are off */
+	unsigned cuts;
+	int n_disks;
+	struct sl_served_disk disks[SL_DISKS_MAX];
+	struct sl_disk_pacer *pacers[SL_DISKS_MAX];
+};
+
+#endif

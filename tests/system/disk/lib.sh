@@ -1,0 +1,59 @@
+# shellcheck shell=sh
+# Shared by the tests of the disk server; source it. Adds disks of known latency to ./catalogue.
+# shellcheck source=tests/system/lib.sh
+. "${0%/*}/../lib.sh"
+sloglab=$BIN/sloglab
+# shellcheck disable=SC2034 # for the scripts
+audit=$BIN/system_disk_audit
+cd "$SCRATCH" || exit 1
+mkdir catalogue
+
+# device NAME LATENCY PLP: an SSD that takes as long for everything, many at a time.
+device() {
+	cat >"catalogue/$1.yaml" <<YAML
+format: sloglab-device/1
+kind: ssd
+description: $2 whatever it does
+figures:
+  capacity:      {value: 1GiB, kind: assumed, source: test}
+  link_rate:     {value: 50GB/s, kind: assumed, source: test}
+  read_latency:  {value: $2, kind: assumed, source: test}
+  write_latency: {value: $2, kind: assumed, source: test}
+  read_rate:     {value: 50GB/s, kind: assumed, source: test}
+  write_rate:    {value: 50GB/s, kind: assumed, source: test}
+  plp:           {value: $3, kind: assumed, source: test}
+  flush_latency: {value: $2, kind: assumed, source: test}
+  buffer_size:   {value: 64MiB, kind: assumed, source: test}
+YAML
+}
+
+# disks_start ARGS...: a server on DIR "d"; sets SERVER. Its output is in "log".
+disks_start() {
+	: >log
+	"$sloglab" disk serve --dir d "$@" >log 2>&1 &
+	SERVER=$!
+	PIDS="$PIDS $SERVER"
+	wait_for 20 grep -q ready log || fail "the server did not start: $(cat log)"
+}
+
+# disks_stop: quits it and fails when that does not work.
+disks_stop() {
+	ctl quit
+	rc=0
+	wait "$SERVER" || rc=$?
+	[ "$rc" -eq 0 ] || fail "the server ended with $rc: $(cat log)"
+}
+
+ctl() {
+	timeout 30 "$sloglab" disk ctl d/control.sock "$@" || fail "ctl $*"
+}
+
+# uri NAME
+uri() {
+	echo "nbd+unix:///$1?socket=d/nbd.sock"
+}
+
+# field NAME FILE: the number behind a word.
+field() {
+	sed -n "s/.*\\<$1 \\([0-9.]*\\).*/\\1/p" "$2"
+}
