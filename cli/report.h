@@ -82,6 +82,9 @@ int sl_report_html(void *arg, FILE *out, struct sl_err *err);
 /* One chart of a workload as an inline SVG element. */
 void sl_report_svg(const struct sl_report *report, int workload, FILE *out);
 
+/* A page up to and with its heading: style, policy, scenario. It ends with </main></body></html>. */
+void sl_html_head(const struct sl_scenario *sc, uint64_t seed, FILE *out);
+
 /* Text with & < > " ' and control characters made harmless, for HTML and SVG. */
 void sl_html_text(const char *text, FILE *out);
 

@@ -8,10 +8,12 @@
 
 static const char page_style[] =
     ":root{color-scheme:light dark;--bg:#fff;--fg:#17202b;--mute:#566273;--card:#f4f6f9;--line:#dbe1e8;"
-    "--pub:#98a5b4;--pred:#2563c9;--meas:#d9770a;--good:#15803d;--warn:#a15c00;--bad:#b91c1c}\n"
+    "--pub:#98a5b4;--pred:#2563c9;--meas:#d9770a;--wait:#e3b341;--good:#15803d;--warn:#a15c00;--bad:#b91c1c}"
+    "\n"
     "@media(prefers-color-scheme:dark){:root{--bg:#10141a;--fg:#e7ebf1;--mute:#9aa6b5;--card:#1a2029;--line:#"
     "2d3642;"
-    "--pub:#6c7a8d;--pred:#6aa5ff;--meas:#f3a33c;--good:#4ade80;--warn:#fbbf24;--bad:#f87171}}\n"
+    "--pub:#6c7a8d;--pred:#6aa5ff;--meas:#f3a33c;--wait:#8a6d1d;--good:#4ade80;--warn:#fbbf24;--bad:#f87171}}"
+    "\n"
     "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--fg);"
     "font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Liberation Sans\",sans-serif}\n"
     "main{max-width:68rem;margin:0 auto;padding:1.5rem 1.1rem "
@@ -31,6 +33,9 @@ static const char page_style[] =
     "align:-.08rem}\n"
     "rect.published{fill:var(--pub)}i.published{background:var(--pub)}rect.predicted{fill:var(--pred)}i."
     "predicted{background:var(--pred)}"
+    "rect.work{fill:var(--pred)}i.work{background:var(--pred)}rect.wait{fill:var(--wait)}i.wait{background:"
+    "var(--wait)}"
+    "path.base{stroke:var(--mute);fill:none;stroke-dasharray:3 3}path.row{stroke:var(--line);fill:none}\n"
     "rect.measured{fill:var(--meas)}i.measured{background:var(--meas)}\n"
     "svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font-size:13px;fill:var(--fg);"
     "font-variant-numeric:tabular-nums}svg .name{font-weight:600}svg .err{fill:var(--mute)}"
@@ -120,11 +125,8 @@ static void page_gain(const struct sl_report *report, int workload, enum sl_engi
 	fputs("</p></div>\n", out);
 }
 
-static void page_head(const struct sl_report *report, FILE *out)
+void sl_html_head(const struct sl_scenario *sc, uint64_t seed, FILE *out)
 {
-	const struct sl_scenario *sc = report->result->scenario;
-	bool live = sl_report_has_engine(report, SL_ENGINE_LIVE);
-
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
@@ -137,9 +139,18 @@ static void page_head(const struct sl_report *report, FILE *out)
 		"small\">sloglab %s, scenario <code>",
 		page_style, SL_VERSION);
 	sl_html_text(sl_scenario_name(sc), out);
-	fprintf(out, "</code>, seed %llu</p>\n<h1>", (unsigned long long)report->result->seed);
+	fprintf(out, "</code>, seed %llu</p>\n<h1>", (unsigned long long)seed);
 	sl_html_text(sl_scenario_title(sc), out);
-	fputs("</h1>\n<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
+	fputs("</h1>\n", out);
+}
+
+static void page_head(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	bool live = sl_report_has_engine(report, SL_ENGINE_LIVE);
+
+	sl_html_head(sc, report->result->seed, out);
+	fputs("<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
 	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
 		if (sl_report_has_workload(report, w)) {
 			page_gain(report, w, sl_report_predictor(report), "predicted", out);

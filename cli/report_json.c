@@ -5,27 +5,8 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "cli/json_text.h"
 #include "sim/base/json.h"
-
-/* File names may hold any bytes, JSON only UTF-8. */
-static json_t *text_json(const char *text)
-{
-	json_t *string = json_string(text);
-	char clean[512];
-	size_t n;
-
-	if (string) {
-		return string;
-	}
-	for (n = 0; text[n] && n < sizeof(clean) - 1; n++) {
-		clean[n] = text[n];
-		if ((unsigned char)text[n] >= 0x80) {
-			clean[n] = '?';
-		}
-	}
-	clean[n] = '\0';
-	return json_string(clean);
-}
 
 static const char *metric_name(const struct sl_workload *workload)
 {
@@ -139,7 +120,7 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_t *samples = json_array();
 	json_t *warnings = json_array();
 
-	json_object_set_new(object, "variant", text_json(sl_scenario_variant_name(sc, cell->variant)));
+	json_object_set_new(object, "variant", sl_json_text(sl_scenario_variant_name(sc, cell->variant)));
 	json_object_set_new(object, "workload", json_string(workload->name));
 	json_object_set_new(object, "engine", json_string(sl_engine_name(cell->engine)));
 	json_object_set_new(object, "metric", json_string(metric_name(workload)));
@@ -212,19 +193,19 @@ static json_t *json_param(const struct sl_report *report, const struct sl_param_
 	json_t *object = json_object();
 	json_t *variants = json_array();
 
-	json_object_set_new(object, "key", text_json(p->key));
-	json_object_set_new(object, "text", text_json(p->text));
+	json_object_set_new(object, "key", sl_json_text(p->key));
+	json_object_set_new(object, "text", sl_json_text(p->text));
 	json_object_set_new(object, "value", sl_json_figure(p->value));
 	json_object_set_new(object, "unit", json_string(unit_name(p->unit)));
 	json_object_set_new(object, "kind", json_string(sl_provenance_name(p->kind)));
-	json_object_set_new(object, "source", text_json(p->source));
-	json_object_set_new(object, "where", text_json(row->where));
+	json_object_set_new(object, "source", sl_json_text(p->source));
+	json_object_set_new(object, "where", sl_json_text(row->where));
 	if (row->device) {
 		json_object_set_new(object, "device", json_true());
 	}
 	for (int v = 0; row->variants && v < sl_scenario_variants(sc); v++) {
 		if (row->variants[v]) {
-			json_array_append_new(variants, text_json(sl_scenario_variant_name(sc, v)));
+			json_array_append_new(variants, sl_json_text(sl_scenario_variant_name(sc, v)));
 		}
 	}
 	json_object_set_new(object, "variants", variants);
@@ -257,8 +238,8 @@ static json_t *json_head(const struct sl_report *report)
 	json_t *gains = json_array();
 
 	json_object_set_new(root, "schema", json_string("sloglab-result/1"));
-	json_object_set_new(root, "scenario", text_json(sl_scenario_name(result->scenario)));
-	json_object_set_new(root, "title", text_json(sl_scenario_title(result->scenario)));
+	json_object_set_new(root, "scenario", sl_json_text(sl_scenario_name(result->scenario)));
+	json_object_set_new(root, "title", sl_json_text(sl_scenario_title(result->scenario)));
 	json_object_set_new(root, "seed", json_integer((json_int_t)result->seed));
 	json_object_set_new(root, "versions", json_pack("{s:s}", "sloglab", SL_VERSION));
 	json_object_set_new(root, "engines", json_engines(report));
@@ -315,7 +296,7 @@ static json_t *json_fit_param(const struct sl_fit_param *p)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "key", text_json(p->key));
+	json_object_set_new(object, "key", sl_json_text(p->key));
 	json_object_set_new(object, "unit", json_string(unit_name(p->unit)));
 	json_object_set_new(object, "start", sl_json_figure(p->start));
 	json_object_set_new(object, "value", sl_json_figure(p->value));
@@ -342,7 +323,7 @@ int sl_report_fit_json(void *arg, FILE *out, struct sl_err *err)
 	json_object_set_new(object, "evaluations", json_integer(fit->evaluations));
 	json_object_set_new(object, "hold_out",
 			    fr->hold_out < 0 ? json_null()
-					     : text_json(sl_scenario_workload(sc, fr->hold_out)->name));
+					     : sl_json_text(sl_scenario_workload(sc, fr->hold_out)->name));
 	for (int i = 0; i < fit->n_params; i++) {
 		json_array_append_new(params, json_fit_param(&fit->params[i]));
 	}

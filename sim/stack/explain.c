@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #define SPANS_MAX (1u << 22) /* of one trace: memory, not time, is the limit */
 #define SMALL_GAIN_PCT 5.0   /* below: not worth money */
 #define SATURATED 0.9
+#define JOBS_MAX 64
 #define MANY_TIMES_PCT 900.0 /* from here on a percentage is hard to read */
 
 /* The operations of a run, shortest first. */
@@ -131,6 +133,7 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 	}
 	sl_trace_select(ops.trace, "guest", NULL, 0);
 	rc = sl_stack_run(box, workload, seed, ops.trace, &ret->measure, err);
+	ret->value = rc == 0 ? sl_metric_value(&ret->measure, workload) : 0;
 	if (rc == 0 && operations_sort(&ops) < 0) {
 		rc = sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
@@ -158,7 +161,7 @@ static int try_changes(const struct sl_box *box, const struct sl_workload *workl
 		cell->tried[what] = sl_what_if_apply((enum sl_what_if)what, workload, &changed);
 		if (cell->tried[what]) {
 			rc = sl_stack_run(&changed, &bounded, seed, NULL, &measure, err);
-			cell->rate[what] = rc == 0 ? measure.rate : 0;
+			cell->rate[what] = rc == 0 ? sl_metric_value(&measure, workload) : 0;
 			/* Time stood still: nothing is left that costs any. */
 			cell->tried[what] = rc == 0 && measure.elapsed_ns > 0;
 		}
@@ -166,42 +169,148 @@ static int try_changes(const struct sl_box *box, const struct sl_workload *workl
 	return rc;
 }
 
-static int explain_cell(const struct sl_scenario *sc, const struct sl_explain_options *options,
-			struct sl_explain_cell *cell, struct sl_trace *trace, struct sl_err *err)
-{
-	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
-	struct sl_box box;
-	int rc = sl_scenario_box(sc, cell->variant, &box, err);
+/* The cells are independent of each other: threads take the next one until none is left. */
+struct pool {
+	const struct sl_explain_options *options;
+	const struct sl_scenario *sc;
+	struct sl_explain *explain;
+	struct sl_box *boxes; /* by cell; owned */
+	bool *finished;       /* by cell; owned */
+	pthread_mutex_t lock; /* what follows */
+	int next, done;
+	bool stopped; /* by the caller, or by an error */
+	int rc;
+	struct sl_err err;
+};
 
-	if (rc == 0) {
-		rc = sl_explain_paths(&box, workload, options->seed, trace, cell, err);
+static int explain_cell(const struct pool *pool, int index, struct sl_err *err)
+{
+	struct sl_explain_cell *cell = &pool->explain->cells[index];
+	const struct sl_workload *workload = sl_scenario_workload(pool->sc, cell->workload);
+	const struct sl_box *box = &pool->boxes[index];
+	uint64_t seed = pool->options->seed;
+	struct sl_trace *trace = index == 0 ? pool->options->trace : NULL;
+	int rc = sl_explain_paths(box, workload, seed, trace, cell, err);
+
+	return rc < 0 ? rc : try_changes(box, workload, seed, cell, err);
+}
+
+static int pool_take(struct pool *pool)
+{
+	int index = -1;
+
+	(void)pthread_mutex_lock(&pool->lock);
+	if (!pool->stopped && pool->next < pool->explain->n_cells) {
+		index = pool->next++;
 	}
-	return rc < 0 ? rc : try_changes(&box, workload, options->seed, cell, err);
+	(void)pthread_mutex_unlock(&pool->lock);
+	return index;
+}
+
+static void pool_put(struct pool *pool, int index, int rc, const struct sl_err *err)
+{
+	const struct sl_explain_options *options = pool->options;
+
+	(void)pthread_mutex_lock(&pool->lock);
+	pool->finished[index] = rc == 0;
+	pool->done++;
+	if (rc < 0 && pool->rc == 0) {
+		pool->rc = rc;
+		pool->err = *err;
+	}
+	pool->stopped |= rc < 0 || (options->progress && !options->progress(options->progress_arg, pool->done,
+									    pool->explain->n_cells));
+	(void)pthread_mutex_unlock(&pool->lock);
+}
+
+static void *pool_work(void *arg)
+{
+	struct pool *pool = arg;
+	int index;
+
+	while ((index = pool_take(pool)) >= 0) {
+		struct sl_err err = {0};
+		int rc = explain_cell(pool, index, &err);
+
+		pool_put(pool, index, rc, &err);
+	}
+	return NULL;
+}
+
+/* Works in this thread and in as many others as there are to be had. */
+static void pool_run(struct pool *pool, int jobs)
+{
+	pthread_t threads[JOBS_MAX];
+	int n = 0;
+
+	jobs = jobs < JOBS_MAX ? jobs : JOBS_MAX;
+	while (n < jobs - 1 && pthread_create(&threads[n], NULL, pool_work, pool) == 0) {
+		n++;
+	}
+	(void)pool_work(pool);
+	while (n > 0) {
+		(void)pthread_join(threads[--n], NULL);
+	}
+}
+
+static int pool_init(struct pool *pool, int n_variants, int n_workloads, struct sl_err *err)
+{
+	const struct sl_explain_options *options = pool->options;
+	size_t n = (size_t)n_variants * (size_t)n_workloads + 1; /* calloc(0) may be NULL */
+	int rc = 0;
+
+	pool->explain->cells = calloc(n, sizeof(*pool->explain->cells));
+	pool->boxes = calloc(n, sizeof(*pool->boxes));
+	pool->finished = calloc(n, sizeof(*pool->finished));
+	if (!pool->explain->cells || !pool->boxes || !pool->finished) {
+		return sl_err_set(err, -ENOMEM, "explain: out of memory");
+	}
+	for (int i = 0; rc == 0 && i < n_variants * n_workloads; i++) {
+		struct sl_explain_cell *cell = &pool->explain->cells[pool->explain->n_cells++];
+		int w = i / n_variants, v = i % n_variants;
+
+		cell->variant = options->variants ? options->variants[v] : v;
+		cell->workload = options->workloads ? options->workloads[w] : w;
+		rc = sl_scenario_box(pool->sc, cell->variant, &pool->boxes[i], err);
+	}
+	return rc;
+}
+
+/* After a stop: only what is whole stays. */
+static void drop_unfinished(struct pool *pool)
+{
+	struct sl_explain *explain = pool->explain;
+	int kept = 0;
+
+	for (int i = 0; i < explain->n_cells; i++) {
+		if (pool->finished[i]) {
+			explain->cells[kept++] = explain->cells[i];
+		}
+	}
+	explain->n_cells = kept;
 }
 
 int sl_explain_run(const struct sl_scenario *sc, const struct sl_explain_options *options,
 		   struct sl_explain *ret, struct sl_err *err)
 {
-	int n_variants = options->variants ? options->n_variants : sl_scenario_variants(sc);
-	int n_workloads = options->workloads ? options->n_workloads : sl_scenario_workloads(sc);
-	int n_cells = n_variants * n_workloads, rc = 0;
-	bool go_on = true;
+	struct pool pool = {.options = options, .sc = sc, .explain = ret, .lock = PTHREAD_MUTEX_INITIALIZER};
+	int rc;
 
 	*ret = (struct sl_explain){.scenario = sc, .seed = options->seed};
-	ret->cells = calloc((size_t)n_cells + 1, sizeof(*ret->cells));
-	if (!ret->cells) {
-		return sl_err_set(err, -ENOMEM, "explain: out of memory");
+	rc = pool_init(&pool, options->variants ? options->n_variants : sl_scenario_variants(sc),
+		       options->workloads ? options->n_workloads : sl_scenario_workloads(sc), err);
+	if (rc == 0) {
+		pool_run(&pool, options->jobs);
+		rc = pool.rc;
+		if (rc < 0) {
+			*err = pool.err;
+		} else {
+			drop_unfinished(&pool);
+		}
 	}
-	for (int i = 0; rc == 0 && go_on && i < n_cells; i++) {
-		int w = i / n_variants, v = i % n_variants;
-		struct sl_explain_cell *cell = &ret->cells[i];
-
-		cell->variant = options->variants ? options->variants[v] : v;
-		cell->workload = options->workloads ? options->workloads[w] : w;
-		ret->n_cells++;
-		rc = explain_cell(sc, options, cell, i == 0 ? options->trace : NULL, err);
-		go_on = !options->progress || options->progress(options->progress_arg, i + 1, n_cells);
-	}
+	(void)pthread_mutex_destroy(&pool.lock);
+	free(pool.boxes);
+	free(pool.finished);
 	if (rc < 0) {
 		sl_explain_fini(ret);
 	}
@@ -245,8 +354,8 @@ enum sl_layer sl_path_most(const struct sl_path *path)
 
 double sl_what_if_gain(const struct sl_explain_cell *cell, enum sl_what_if what)
 {
-	return cell->tried[what] && cell->measure.rate > 0 ? (cell->rate[what] / cell->measure.rate - 1) * 100
-							   : (double)NAN;
+	return cell->tried[what] && cell->value > 0 ? (cell->rate[what] / cell->value - 1) * 100
+						    : (double)NAN;
 }
 
 int sl_what_if_best(const struct sl_explain_cell *cell)
@@ -356,7 +465,7 @@ void sl_explain_conclusion(const struct sl_explain *explain, int workload, char 
 	if (!cell || cell->measure.n_resources == 0) {
 		return;
 	}
-	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->measure.rate, sl_workload_unit(load),
+	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->value, sl_workload_unit(load),
 	       sl_scenario_variant_name(explain->scenario, cell->variant));
 	conclude_slog(cell, buf, size);
 	conclude_limit(cell, buf, size);

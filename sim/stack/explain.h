@@ -15,7 +15,7 @@
 
 /* From the program in the guest down to the disks. */
 enum sl_layer {
-	SL_LAYER_GUEST,    /* CPU of the program and its database */
+	SL_LAYER_GUEST,    /* CPU of the program, in the guest with its database */
 	SL_LAYER_DATABASE, /* waiting for the log writer */
 	SL_LAYER_FS,       /* ext4 and its journal */
 	SL_LAYER_HYP,      /* virtual disk and NFS client of the hypervisor */
@@ -70,10 +70,11 @@ enum sl_explain_quantile {
 struct sl_explain_cell {
 	int variant, workload;
 	struct sl_measure measure;
+	double value;  /* what the workload is measured by: operations per second, or its own metric */
 	bool has_path; /* false when no operation waited for anything */
 	struct sl_path path[SL_EXPLAIN_QUANTILES];
 	bool tried[SL_WHAT_IFS];  /* does the change mean anything here? */
-	double rate[SL_WHAT_IFS]; /* operations per second with it */
+	double rate[SL_WHAT_IFS]; /* the value with it */
 };
 
 struct sl_explain {
@@ -89,7 +90,9 @@ struct sl_explain_options {
 	uint64_t seed;
 	struct sl_trace
 	    *trace; /* gets everything that happened during the two operations of the first cell */
-	/* Called after each cell; false stops: the result keeps the finished cells. */
+	int jobs;   /* threads; the result does not depend on it. 0 = 1 */
+	/* Called after each cell, by one thread at a time; false stops: the result keeps the finished cells.
+	 */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
 };
@@ -129,7 +132,7 @@ const struct sl_explain_cell *sl_explain_subject(const struct sl_explain *explai
 /* One sentence: what limits `workload`, and what would lift it. Empty when it was not run. */
 void sl_explain_conclusion(const struct sl_explain *explain, int workload, char *buf, size_t size);
 
-const char *sl_layer_name(enum sl_layer layer);    /* "guest CPU", "ext4 + jbd2", ... */
+const char *sl_layer_name(enum sl_layer layer);    /* "program CPU", "ext4 + jbd2", ... */
 const char *sl_what_if_name(enum sl_what_if what); /* "SLOG at no cost", "twice the guest vCPUs" */
 const char *sl_what_if_key(enum sl_what_if what);  /* for JSON: "slog", "guest_vcpus_x2" */
 

@@ -29,6 +29,7 @@ enum kind {
 	KIND_DISK,
 	KIND_GUEST_CPU,
 	KIND_STORAGE_CPU,
+	KIND_LOCAL, /* a "guest" span of a program on the storage machine itself */
 	KINDS
 };
 
@@ -63,6 +64,7 @@ static const struct rule rules[KINDS] = {
     [KIND_DATA] = {"data vdev", 0, BIT(KIND_DISK), SL_LAYER_VDEV, SL_LAYER_VDEV, KIND_STORAGE_CPU},
     [KIND_DISK] = {"disk", 0, 0, SL_LAYER_DATA_DISK, SL_LAYER_DATA_DISK, KIND_NONE},
     [KIND_GUEST_CPU] = {"guest vCPUs", 0, 0, SL_LAYER_GUEST, SL_LAYER_GUEST, KIND_NONE},
+    [KIND_LOCAL] = {"", 0, BIT(KIND_ZFS), SL_LAYER_GUEST, SL_LAYER_GUEST, KIND_STORAGE_CPU},
     [KIND_STORAGE_CPU] = {"storage vCPUs", 0, 0, SL_LAYER_ZFS, SL_LAYER_ZFS, KIND_NONE},
 };
 
@@ -84,7 +86,7 @@ static void walk_node(struct walk *walk, const struct node *node, enum kind pare
 
 static enum kind kind_of(const char *layer)
 {
-	for (int k = KIND_NONE + 1; k < KINDS; k++) {
+	for (int k = KIND_NONE + 1; k < KIND_LOCAL; k++) {
 		if (strcmp(rules[k].layer, layer) == 0) {
 			return (enum kind)k;
 		}
@@ -339,6 +341,20 @@ static int collect(struct walk *walk, const struct sl_trace *trace, uint64_t op,
 	return 0;
 }
 
+/* Does the operation go into the pool without a hypervisor in between? */
+static bool is_local(const struct walk *walk, uint64_t op)
+{
+	bool in_pool = false;
+
+	for (uint32_t i = 0; i < walk->n; i++) {
+		if (walk->nodes[i].span->op == op && walk->nodes[i].kind == KIND_CALL) {
+			return false;
+		}
+		in_pool |= walk->nodes[i].span->op == op && walk->nodes[i].kind == KIND_ZFS;
+	}
+	return in_pool;
+}
+
 /* Do disks of this kind work on one request at a time, so that time before the last completion is waiting? */
 static bool is_serial(const struct sl_dev_spec *specs, int n)
 {
@@ -369,6 +385,7 @@ int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box 
 	ret->name = root.span->name;
 	ret->start_ns = root.span->start_ns;
 	ret->latency_ns = root.span->end_ns - root.span->start_ns;
+	root.kind = is_local(&walk, op) ? KIND_LOCAL : KIND_GUEST;
 	walk_node(&walk, &root, KIND_NONE, root.span->start_ns, root.span->end_ns);
 	free(walk.nodes);
 	if (walk.failed) {

@@ -11,12 +11,12 @@
 static const struct {
 	const char *layer, *what_if, *key;
 } names[SL_WHAT_IFS] = {
-    [SL_LAYER_GUEST] = {"guest CPU", "guest CPU at no cost", "guest_cpu"},
-    [SL_LAYER_DATABASE] = {"InnoDB", "InnoDB without redo volume and page flushing", "database"},
+    [SL_LAYER_GUEST] = {"program CPU", "program CPU at no cost", "program_cpu"},
+    [SL_LAYER_DATABASE] = {"InnoDB", "InnoDB: no redo, no page flushing", "database"},
     [SL_LAYER_FS] = {"ext4 + jbd2", "ext4 without a journal", "fs"},
     [SL_LAYER_HYP] = {"virtual disk", "virtual disk at no cost", "hypervisor"},
     [SL_LAYER_NETWORK] = {"network", "network at no cost", "network"},
-    [SL_LAYER_NFSD] = {"nfsd", "nfsd at no cost, threads without limit", "nfsd"},
+    [SL_LAYER_NFSD] = {"nfsd", "nfsd at no cost, no thread limit", "nfsd"},
     [SL_LAYER_ZFS] = {"ZFS", "ZFS records and txgs at no cost", "zfs"},
     [SL_LAYER_ZIL] = {"ZIL", "ZIL at no cost", "zil"},
     [SL_LAYER_VDEV] = {"vdev CPU", "encryption and parity at no cost", "vdev_cpu"},
@@ -50,8 +50,17 @@ static void free_disks(struct sl_dev_spec *specs, int n)
 	}
 }
 
+static bool is_local(const struct sl_workload *workload)
+{
+	return workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_LOCAL;
+}
+
 static bool apply_guest(int layer, const struct sl_workload *workload, struct sl_box *box)
 {
+	if (layer == SL_LAYER_GUEST && is_local(workload)) {
+		box->local_call_cpu_ns = 0;
+		return true;
+	}
 	if (workload->kind == SL_WL_SYNCWRITE ||
 	    (layer == SL_LAYER_DATABASE && workload->kind != SL_WL_OLTP)) {
 		return false; /* has no file system or no database */
@@ -134,7 +143,7 @@ bool sl_what_if_apply(enum sl_what_if what, const struct sl_workload *workload, 
 	case SL_LAYER_NETWORK:
 	case SL_LAYER_NFSD:
 		apply_path((int)what, box);
-		return true;
+		return !is_local(workload);
 	case SL_WHAT_IF_GUEST_VCPUS:
 		box->guest_vcpus *= 2;
 		return workload->kind != SL_WL_SYNCWRITE;

@@ -30,7 +30,7 @@ fixtures=$(ls -A "$work")
 
 expect 2 'command missing; see sloglab --help'
 expect 2 'rnu: unknown command; did you mean run?' rnu good.yaml
-expect 2 'explain: unknown command; see sloglab --help' explain good.yaml
+expect 2 'teleport: unknown command; see sloglab --help' teleport good.yaml
 expect 2 '--vresion: unknown option; see sloglab --help' --vresion
 expect 2 'rum: unknown command; did you mean run' help rum
 expect 2 'scenario missing; usage: sloglab run SCENARIO' run
