@@ -33,6 +33,7 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 	       struct sl_dev **ret, struct sl_err *err)
 {
 	struct sl_dev *dev = NULL;
+	int rc;
 
 	switch (spec->kind) {
 	case SL_DEV_MIRROR:
@@ -56,7 +57,10 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 			return sl_err_set(err, -EINVAL,
 					  "disk %s: read_rate, write_rate and link_rate must be known", name);
 		}
-		dev = sl_ssd_new(spec);
+		rc = sl_ssd_new(spec, seed, name, &dev, err);
+		if (rc) {
+			return rc;
+		}
 		break;
 	case SL_DEV_NVRAM:
 		if (spec->ssd_write_bps <= 0 || spec->read_bps <= 0 || spec->parallel < 1) {

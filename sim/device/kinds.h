@@ -6,7 +6,6 @@
 
 /* NULL when out of memory. `loop` is set by sl_dev_new. */
 struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name);
-struct sl_dev *sl_ssd_new(const struct sl_dev_spec *spec);
 struct sl_dev *sl_nvram_new(const struct sl_dev_spec *spec);
 
 /* Disks made of disks: their members are built on `loop` with names of their own. See sl_dev_new. */
@@ -19,6 +18,10 @@ int sl_raid10_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t
 /* Builds the members of `spec` as NAME.0, NAME.1, ...; on failure none is left. */
 int sl_members_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
 		   struct sl_dev **members, struct sl_err *err);
+
+/* 0, or a negative errno with a message: figures of the NAND contradict each other, -ENOMEM. */
+int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, struct sl_dev **ret,
+	       struct sl_err *err);
 
 /* Counts a request as it arrives. */
 void sl_dev_count(struct sl_dev *dev, const struct sl_dev_req *req);
