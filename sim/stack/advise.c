@@ -1,0 +1,316 @@
+#include "sim/stack/advise.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/stack/advise_inner.h"
+
+#define REPEAT_DEFAULT 3
+#define NS 1e-9
+
+/* A run over all tables: how far it is, in samples. */
+struct run {
+	struct sl_advice *advice;
+	const struct sl_advise_options *options;
+	int done, total;
+};
+
+const char *sl_change_name(enum sl_change change)
+{
+	static const char *const names[] = {"none", "setting", "cores", "rebuild", "purchase", "both"};
+
+	return names[change];
+}
+
+const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table)
+{
+	static const char *const names[] = {"TPS", "request/s", "write/s"};
+
+	return names[sl_scenario_workload(advice->scenario, table->workload)->kind];
+}
+
+bool sl_advice_is_bulk(const struct sl_workload *workload)
+{
+	switch (workload->kind) {
+	case SL_WL_FILEIO:
+		return workload->mode == SL_MODE_SEQWR;
+	case SL_WL_SYNCWRITE:
+		/* Small ones are the log of a database or the like, which nobody starts again. */
+		return workload->pattern == SL_PATTERN_SEQUENTIAL && workload->block_bytes >= 65536;
+	case SL_WL_OLTP:
+		break;
+	}
+	return false;
+}
+
+static void lose(struct sl_advice_loss *ret, double seconds, const char *name, const char *why)
+{
+	ret->seconds = seconds;
+	(void)snprintf(ret->why, sizeof(ret->why), "%.50s: %s", name, why);
+}
+
+/* Does a write that `spec` acknowledged, without a flush that reaches it, vanish at a cut? */
+static bool forgets_unflushed(const struct sl_dev_spec *spec)
+{
+	switch (spec->kind) {
+	case SL_DEV_HDD:
+		return spec->write_cache > 0;
+	case SL_DEV_SSD:
+	case SL_DEV_NVRAM:
+		return spec->plp <= 0;
+	case SL_DEV_NULL:
+	case SL_DEV_MIRROR:
+	case SL_DEV_STRIPE:
+	case SL_DEV_RAID10: /* its cache has a battery */
+		break;
+	}
+	return false;
+}
+
+/* No flush makes this one keep what it has. */
+static bool forgets_all(const struct sl_dev_spec *spec)
+{
+	return spec->kind == SL_DEV_NVRAM && spec->plp <= 0;
+}
+
+/* Does `forgets` hold for a disk with its members: every side of a mirror, any part of a stripe? */
+static bool disk_forgets(const struct sl_dev_spec *spec, bool (*forgets)(const struct sl_dev_spec *spec))
+{
+	int n = 0;
+
+	for (int i = 0; i < spec->n_members; i++) {
+		n += disk_forgets(spec->members[i], forgets);
+	}
+	switch (spec->kind) {
+	case SL_DEV_MIRROR:
+		return n == spec->n_members;
+	case SL_DEV_STRIPE:
+		return n > 0;
+	case SL_DEV_NULL:
+	case SL_DEV_HDD:
+	case SL_DEV_SSD:
+	case SL_DEV_NVRAM:
+	case SL_DEV_RAID10:
+		break;
+	}
+	return forgets(spec);
+}
+
+/* How old what a cache holds can be: full at the rate it takes writes, but no older than `window_s`. */
+static double cache_seconds(const struct sl_dev_spec *spec, double rate_bps, double window_s)
+{
+	bool hdd = spec->kind == SL_DEV_HDD;
+	double bytes = hdd ? spec->cache_bytes : spec->buffer_bytes;
+	double rate = rate_bps > 0 ? rate_bps : hdd ? spec->write_bps : spec->ssd_write_bps;
+	double seconds = rate > 0 ? bytes / rate : window_s;
+
+	return seconds > 0 && seconds < window_s ? seconds : window_s;
+}
+
+void sl_advice_loss_known(void *arg, const struct sl_box *box, const struct sl_measure *measure,
+			  struct sl_advice_loss *ret)
+{
+	/* The open txg and the one before it, which syncs. */
+	double window_s = 2 * box->txg_timeout_ns * NS;
+
+	(void)arg;
+	(void)measure;
+	*ret = (struct sl_advice_loss){0};
+	if (box->sync == SL_SYNC_DISABLED) {
+		lose(ret, window_s, "ZFS", "sync=disabled acknowledges from memory");
+		return;
+	}
+	for (int i = 0; i < box->n_log; i++) {
+		const struct sl_dev_spec *log = &box->log[i];
+
+		if (disk_forgets(log, forgets_all)) {
+			lose(ret, window_s, log->name, "volatile memory");
+			return;
+		}
+		if (box->log_flush == SL_FLUSH_IGNORED && disk_forgets(log, forgets_unflushed)) {
+			lose(ret, cache_seconds(log, 0, window_s), log->name,
+			     "no power-loss protection, flush ignored");
+			return;
+		}
+	}
+	for (int i = 0; i < box->n_data && box->n_log == 0; i++) {
+		if (box->data_flush == SL_FLUSH_IGNORED && disk_forgets(&box->data[i], forgets_unflushed)) {
+			lose(ret, cache_seconds(&box->data[i], box->data_write_bps, window_s),
+			     box->data[i].name, "volatile write cache, flush ignored");
+			return;
+		}
+	}
+}
+
+static int repeats(const struct sl_advise_options *options)
+{
+	int n = options->repeat > 0 ? options->repeat : REPEAT_DEFAULT;
+
+	return n < SL_SAMPLES_MAX ? n : SL_SAMPLES_MAX;
+}
+
+static int table_workload(const struct sl_advise_options *options, int at)
+{
+	return options->workloads ? options->workloads[at] : at;
+}
+
+/* All samples of a row. A box that cannot run is a note, and no row. 1 = row is complete. */
+static int run_row(struct run *run, const struct sl_workload *workload, struct sl_advice_row *row)
+{
+	struct sl_advice *advice = run->advice;
+	const struct sl_candidate *candidate = &advice->candidates[row->candidate];
+
+	while (row->n_samples < advice->repeat && !advice->stopped) {
+		const struct sl_advise_options *options = run->options;
+		struct sl_measure measure;
+		struct sl_err err = {0};
+
+		if (sl_stack_run(&candidate->box, workload, advice->seed + (uint64_t)row->n_samples, NULL,
+				 &measure, &err) < 0) {
+			sl_advice_note(advice, "left out: %s on %s: %s", candidate->name, workload->name,
+				       err.msg);
+			run->done += advice->repeat - row->n_samples;
+			return 0;
+		}
+		row->measure = row->n_samples == 0 ? measure : row->measure;
+		row->samples[row->n_samples++] = measure.rate;
+		run->done++;
+		advice->stopped =
+		    options->progress && !options->progress(options->progress_arg, run->done, run->total);
+	}
+	return row->n_samples == advice->repeat ? 1 : 0;
+}
+
+static int add_row(struct run *run, struct sl_advice_table *table, int candidate)
+{
+	struct sl_advice_row *rows = realloc(table->rows, (size_t)(table->n_rows + 1) * sizeof(*table->rows));
+
+	if (!rows) {
+		return -ENOMEM;
+	}
+	table->rows = rows;
+	rows[table->n_rows] = (struct sl_advice_row){.candidate = candidate, .dominated_by = -1};
+	table->n_rows +=
+	    run_row(run, sl_scenario_workload(run->advice->scenario, table->workload), &rows[table->n_rows]);
+	return 0;
+}
+
+/* The best purchase and the best change that costs nothing, together. */
+static int add_combination(struct run *run, struct sl_advice_table *table)
+{
+	struct sl_advice *advice = run->advice;
+	int rc;
+
+	if (table->best_purchase < 0 || table->best_free < 0) {
+		return 0;
+	}
+	rc = sl_advice_add_both(advice, table->rows[table->best_purchase].candidate,
+				table->rows[table->best_free].candidate);
+	run->total += advice->repeat;
+	rc = rc == 0 ? add_row(run, table, advice->n_candidates - 1) : rc;
+	if (rc == 0 && !advice->stopped) {
+		sl_advice_judge(advice, table, run->options);
+	}
+	return rc;
+}
+
+static int run_table(struct run *run, int workload, int n_candidates)
+{
+	struct sl_advice *advice = run->advice;
+	struct sl_advice_table *table = &advice->tables[advice->n_tables];
+	int rc = 0;
+
+	*table = (struct sl_advice_table){.workload = workload, .base = -1};
+	for (int i = 0; rc == 0 && i < n_candidates && !advice->stopped; i++) {
+		rc = add_row(run, table, i);
+	}
+	if (rc == 0 && !advice->stopped && table->n_rows > 0 && table->rows[0].candidate == 0) {
+		sl_advice_judge(advice, table, run->options);
+		rc = add_combination(run, table);
+	}
+	if (rc == 0 && !advice->stopped && table->base >= 0) {
+		advice->n_tables++;
+	} else {
+		free(table->rows);
+		table->rows = NULL;
+	}
+	return rc;
+}
+
+static int prepare(struct sl_advice *advice, struct sl_scenario *shelf,
+		   const struct sl_advise_options *options, struct sl_err *err)
+{
+	const struct sl_scenario *sc = advice->scenario;
+	int n = options->workloads ? options->n_workloads : sl_scenario_workloads(sc);
+	int rc;
+
+	advice->base = calloc(1, sizeof(*advice->base));
+	advice->tables = calloc((size_t)n + 1, sizeof(*advice->tables));
+	if (!advice->base || !advice->tables) {
+		return sl_err_set(err, -ENOMEM, "advice: out of memory");
+	}
+	rc = sl_scenario_box(sc, options->base_variant, advice->base, err);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = sl_advice_load_drives(advice, shelf, options);
+	rc = rc == 0 ? sl_advice_add_settings(advice) : rc;
+	rc = rc == 0 ? sl_advice_add_purchases(advice, options->budget_usd) : rc;
+	return rc < 0 ? sl_err_set(err, rc, "advice: out of memory") : 0;
+}
+
+int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
+		  const struct sl_advise_options *options, struct sl_advice *ret, struct sl_err *err)
+{
+	struct run run = {.advice = ret, .options = options};
+	int n_tables = options->workloads ? options->n_workloads : sl_scenario_workloads(sc);
+	int rc, n_candidates;
+
+	*ret = (struct sl_advice){.scenario = sc,
+				  .base_variant = options->base_variant,
+				  .seed = options->seed,
+				  .repeat = repeats(options)};
+	rc = prepare(ret, shelf, options, err);
+	if (rc < 0) {
+		return rc;
+	}
+	n_candidates = ret->n_candidates;
+	run.total = n_tables * n_candidates * ret->repeat;
+	for (int i = 0; i < n_tables && !ret->stopped; i++) {
+		rc = run_table(&run, table_workload(options, i), n_candidates);
+		if (rc < 0) {
+			return sl_err_set(err, rc, "advice: out of memory");
+		}
+	}
+	return 0;
+}
+
+void sl_advice_fini(struct sl_advice *advice)
+{
+	for (int i = 0; i < advice->n_tables; i++) {
+		free(advice->tables[i].rows);
+	}
+	free(advice->tables);
+	free(advice->candidates);
+	free(advice->drives);
+	free(advice->base);
+	*advice = (struct sl_advice){0};
+}
+
+int sl_advice_find(const struct sl_advice *advice, const struct sl_advice_table *table, const char *row)
+{
+	char *end;
+	long rank = strtol(row, &end, 10);
+
+	if (*row != '\0' && *end == '\0') {
+		return rank >= 1 && rank <= table->n_rows ? (int)rank - 1 : -1;
+	}
+	for (int i = 0; i < table->n_rows; i++) {
+		if (strcmp(advice->candidates[table->rows[i].candidate].name, row) == 0) {
+			return i;
+		}
+	}
+	return -1;
+}

@@ -1,0 +1,153 @@
+/*
+ * What to buy or to change: every candidate is a copy of the base box with one thing different, run with the
+ * same seeds as the base, compared pair by pair, and judged: speed, price, endurance, what a cut loses.
+ */
+#ifndef SL_STACK_ADVISE_H
+#define SL_STACK_ADVISE_H
+
+#include "sim/base/err.h"
+#include "sim/scenario/scenario.h"
+#include "sim/stack/endurance.h"
+#include "sim/stack/paired.h"
+#include "sim/stack/result.h"
+
+#define SL_ADVICE_NAME_MAX 96
+#define SL_ADVICE_DRIVES_MAX 64
+#define SL_ADVICE_NOTES_MAX 80
+#define SL_ADVICE_NOTE_MAX 200
+
+/* A gain below this share is not worth a purchase: the runs of published benchmarks differ by as much. */
+#define SL_ADVICE_NOISE 0.02
+
+/* A log device that lasts fewer years at the load it is bought for is named with one that lasts longer. */
+#define SL_ADVICE_LASTING_YEARS 3.0
+
+enum sl_change {
+	SL_CHANGE_NONE,     /* the base itself: buy nothing, change nothing */
+	SL_CHANGE_SETTING,  /* costs nothing */
+	SL_CHANGE_CORES,    /* costs nothing where the host has idle cores */
+	SL_CHANGE_REBUILD,  /* costs nothing but building the pool anew, and room */
+	SL_CHANGE_PURCHASE, /* another log device */
+	SL_CHANGE_BOTH      /* a purchase and a change */
+};
+
+/* What a cut of the power takes, as far as the box alone tells. */
+struct sl_advice_loss {
+	double seconds; /* acknowledged writes at risk: up to those of so many seconds; 0 = none */
+	char why[96];   /* the layer that answers for it; "" when nothing is lost */
+};
+
+/* Fills *ret for a box that ran as `measure` says. */
+typedef void (*sl_advice_loss_fn)(void *arg, const struct sl_box *box, const struct sl_measure *measure,
+				  struct sl_advice_loss *ret);
+
+/* A drive of the catalogue that was asked for and can be a log device. */
+struct sl_advice_drive {
+	struct sl_dev_spec spec;
+	bool assumed;        /* no figure of its speed is spec, measured or derived */
+	int figures_assumed; /* how many are only assumed */
+	char price_source[160];
+};
+
+struct sl_candidate {
+	char name[SL_ADVICE_NAME_MAX]; /* "mirror of 2 x intel-dc-s3500-80" */
+	enum sl_change change;
+	int drive, n_drives; /* position in drives and how many are bought; drive -1 = none */
+	bool has_price;      /* true and 0 where nothing is bought */
+	double price_usd;
+	bool assumed;
+	bool bulk_only;     /* gives up safety that only a copy which can be started again does without */
+	const char *remark; /* static: "if the host has idle cores"; "" = none */
+	struct sl_box box;
+};
+
+struct sl_advice_row {
+	int candidate;
+	int n_samples;
+	double samples[SL_SAMPLES_MAX];
+	struct sl_measure measure; /* of the first sample */
+	struct sl_paired paired;   /* against the base */
+	struct sl_endurance endurance;
+	struct sl_advice_loss loss;
+	bool helps;        /* the whole interval is above the noise */
+	bool unsafe;       /* loses more at a cut than the base does */
+	int dominated_by;  /* position in rows of one that is no worse in anything and better; -1 = none */
+	double usd_per_op; /* price / rate; 0 = no price */
+	double usd_per_gained; /* price / rate gained over the base; 0 = no price or no gain */
+};
+
+/* One workload: rows in order of rank. */
+struct sl_advice_table {
+	int workload;
+	int n_rows;
+	struct sl_advice_row *rows; /* owned */
+	int base;                   /* position of the row that changes nothing */
+	int best_purchase;          /* that helps and is safe, best $ per gained operation; -1 = none */
+	int best_lasting;           /* the best of those that last, where best_purchase does not; -1 = none */
+	int best_free;              /* that helps, is safe and costs nothing; -1 = none */
+	bool bulk;                  /* a copy that can be started again after a cut */
+	char limit[256];            /* what the base is limited by, and what a purchase would be */
+	char verdict[512];          /* "Buy ..." or "Buy nothing: ..." */
+};
+
+struct sl_advice {
+	const struct sl_scenario *scenario; /* borrowed */
+	int base_variant;
+	uint64_t seed;
+	int repeat;
+	struct sl_box *base; /* owned */
+	int n_drives;
+	struct sl_advice_drive *drives; /* owned */
+	int n_candidates, room;
+	struct sl_candidate *candidates; /* owned */
+	int n_tables;
+	struct sl_advice_table *tables; /* owned; complete ones only when the run was stopped */
+	int n_notes;                    /* what was left out, and why */
+	char notes[SL_ADVICE_NOTES_MAX][SL_ADVICE_NOTE_MAX];
+	bool stopped;
+};
+
+struct sl_advise_options {
+	int base_variant;
+	const int *workloads; /* NULL = all */
+	int n_workloads;
+	const char *const *drives; /* names of the catalogue; may be empty */
+	int n_drives;
+	bool named;        /* the user named them: one that cannot be a log device is worth a note */
+	double budget_usd; /* 0 = no limit; with one, drives without a price are left out */
+	int repeat;        /* 0 = 3 */
+	uint64_t seed;
+	sl_advice_loss_fn loss; /* NULL = sl_advice_loss_known */
+	void *loss_arg;
+	/* As in struct sl_run_options. */
+	bool (*progress)(void *arg, int done, int total);
+	void *progress_arg;
+};
+
+/*
+ * Runs everything and judges it. The drives are loaded through `shelf`, the same scenario file loaded once
+ * more: its pool.log is overridden by that, and it must live as long as the advice. A drive that cannot be
+ * loaded or run becomes a note. Release with sl_advice_fini, also after an error. Errors: those of the base
+ * box, -ENOMEM.
+ */
+int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
+		  const struct sl_advise_options *options, struct sl_advice *ret, struct sl_err *err);
+void sl_advice_fini(struct sl_advice *advice);
+
+/* What the box's own settings say about a cut: sync=disabled, caches without protection, ignored flushes. */
+void sl_advice_loss_known(void *arg, const struct sl_box *box, const struct sl_measure *measure,
+			  struct sl_advice_loss *ret);
+
+/* Can be built and bought as a log device? *ret_why is static, NULL when it can. */
+bool sl_advice_can_log(const struct sl_dev_spec *spec, const char **ret_why);
+
+/* What a table counts, as in "per TPS": "TPS", "request/s", "write/s". */
+const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table);
+
+/* "setting", "cores", ... */
+const char *sl_change_name(enum sl_change change);
+
+/* Position in table->rows by rank ("3") or by the candidate's name; -1 when there is none. */
+int sl_advice_find(const struct sl_advice *advice, const struct sl_advice_table *table, const char *row);
+
+#endif

@@ -1,0 +1,35 @@
+/* Inside advise: what is tried (candidates), how it is judged. */
+#ifndef SL_STACK_ADVISE_INNER_H
+#define SL_STACK_ADVISE_INNER_H
+
+#include "sim/stack/advise.h"
+
+/* Adds a line to the notes; further ones are dropped once there are SL_ADVICE_NOTES_MAX. */
+void sl_advice_note(struct sl_advice *advice, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A new candidate: the base box, nothing changed yet. NULL when out of memory; valid until the next one. */
+struct sl_candidate *sl_advice_add(struct sl_advice *advice, enum sl_change change, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Loads the drives that were asked for through `shelf`; those that cannot be used become notes. -ENOMEM. */
+int sl_advice_load_drives(struct sl_advice *advice, struct sl_scenario *shelf,
+			  const struct sl_advise_options *options);
+
+/* The base, then every change that costs nothing. -ENOMEM. */
+int sl_advice_add_settings(struct sl_advice *advice);
+
+/* Every drive alone, as a mirror of two and as two side by side, within the budget (0 = no limit). -ENOMEM.
+ */
+int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd);
+
+/* `purchase` and `free` (positions of candidates) in one box. -ENOMEM. */
+int sl_advice_add_both(struct sl_advice *advice, int purchase, int free);
+
+/* Compares, marks and ranks the rows of a table whose samples are in place, and words its verdict. */
+void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table,
+		     const struct sl_advise_options *options);
+
+/* Gives up safety for a workload of this kind only (a copy that can be started again)? */
+bool sl_advice_is_bulk(const struct sl_workload *workload);
+
+#endif

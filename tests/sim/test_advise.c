@@ -1,0 +1,173 @@
+/* Advice on whole scenarios: what it must say of b3n-2014, and when nothing need be bought. */
+#include <string.h>
+
+#include "sim/stack/advise.h"
+#include "tests/sim/lib.h"
+
+static const char *const both[] = {"intel-dc-s3700-100", "intel-dc-s3500-80"};
+
+static struct sl_advice advise(const struct sl_scenario *sc, struct sl_scenario *shelf, const char *base,
+			       const char *workload, const char *const *drives, int n_drives)
+{
+	const int wanted[] = {sl_scenario_find_workload(sc, workload)};
+	struct sl_advise_options options = {.base_variant = sl_scenario_find_variant(sc, base),
+					    .workloads = wanted,
+					    .n_workloads = 1,
+					    .drives = drives,
+					    .n_drives = n_drives,
+					    .seed = 1};
+	struct sl_advice advice;
+	struct sl_err err = {0};
+
+	cr_assert(options.base_variant >= 0);
+	cr_assert(wanted[0] >= 0);
+	cr_assert_eq(sl_advise_run(sc, shelf, &options, &advice, &err), 0, "%s", err.msg);
+	cr_assert_eq(advice.n_tables, 1);
+	return advice;
+}
+
+static const struct sl_advice_row *row(const struct sl_advice *advice, const char *name)
+{
+	int at = sl_advice_find(advice, &advice->tables[0], name);
+
+	cr_assert(at >= 0, "no row %s", name);
+	return &advice->tables[0].rows[at];
+}
+
+static void assert_says(const char *text, const char *part)
+{
+	cr_assert(strstr(text, part) != NULL, "\"%s\" is not in \"%s\"", part, text);
+}
+
+/* Both give the same; one costs more and lasts longer, so that neither is dominated. */
+Test(advise, the_s3500_is_the_better_value_and_the_s3700_lasts_longer)
+{
+	struct sl_scenario *sc = load_b3n(), *shelf = load_b3n();
+	struct sl_advice advice = advise(sc, shelf, "none", "oltp2", both, 2);
+	const struct sl_advice_table *table = &advice.tables[0];
+	const struct sl_advice_row *s3500 = row(&advice, "intel-dc-s3500-80");
+	const struct sl_advice_row *s3700 = row(&advice, "intel-dc-s3700-100");
+
+	cr_assert_float_eq(s3500->paired.ratio, s3700->paired.ratio, SL_ADVICE_NOISE);
+	cr_assert(s3500->helps);
+	cr_assert(s3500->usd_per_op < s3700->usd_per_op);
+	cr_assert(s3500->usd_per_gained < s3700->usd_per_gained);
+	cr_assert(s3500 < s3700, "the better value has the better rank");
+	cr_assert_eq(s3500->dominated_by, -1);
+	cr_assert_eq(s3700->dominated_by, -1);
+	cr_assert_float_eq(s3700->endurance.years / s3500->endurance.years, 1830.0 / 45, 0.5);
+	cr_assert(&table->rows[table->best_purchase] == s3500);
+	cr_assert(&table->rows[table->best_lasting] == s3700);
+	assert_says(table->verdict, "Buy intel-dc-s3500-80: 1.27x, 95 % interval");
+	assert_says(table->verdict, "rated 45 TB last");
+	assert_says(table->verdict, "Longer: intel-dc-s3700-100, $203, rated 1830 TB last");
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
+
+Test(advise, four_threads_are_limited_by_the_guest_s_vcpus)
+{
+	struct sl_scenario *sc = load_b3n(), *shelf = load_b3n();
+	struct sl_advice advice = advise(sc, shelf, "none", "oltp4", both, 2);
+	const struct sl_advice_row *more = row(&advice, "intel-dc-s3500-80 + guest vCPUs 2 -> 4");
+
+	assert_says(advice.tables[0].limit,
+		    "with intel-dc-s3500-80, 4 threads are limited by the guest vCPUs");
+	assert_says(advice.tables[0].verdict, "Then guest vCPUs 2 -> 4 as well");
+	cr_assert(more->paired.other > 1.2 * row(&advice, "intel-dc-s3500-80")->paired.other);
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
+
+/* sync=disabled is the fastest that costs nothing, and no advice: it loses what was acknowledged. */
+Test(advise, what_loses_acknowledged_transactions_is_marked_and_not_advised)
+{
+	struct sl_scenario *sc = load_b3n(), *shelf = load_b3n();
+	struct sl_advice advice = advise(sc, shelf, "none", "oltp2", both, 2);
+	const struct sl_advice_table *table = &advice.tables[0];
+	const struct sl_advice_row *disabled = row(&advice, "sync=disabled");
+
+	cr_assert(disabled->unsafe);
+	cr_assert(disabled->paired.ratio > row(&advice, "intel-dc-s3500-80")->paired.ratio);
+	cr_assert_float_eq(disabled->loss.seconds, 10, 1e-9, "the open txg and the one that syncs");
+	cr_assert_eq(row(&advice, "intel-dc-s3500-80")->loss.seconds, 0.0);
+	cr_assert(table->best_free != sl_advice_find(&advice, table, "sync=disabled"));
+	for (int i = 0; i < table->n_rows; i++) {
+		cr_assert(table->rows[i].dominated_by < 0 ||
+			  !table->rows[table->rows[i].dominated_by].unsafe || table->rows[i].unsafe);
+	}
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
+
+Test(advise, with_a_good_slog_buy_nothing_and_say_why)
+{
+	struct sl_scenario *sc = load_b3n(), *shelf = load_b3n();
+	struct sl_advice advice = advise(sc, shelf, "s3500", "oltp4", both, 2);
+
+	cr_assert_eq(advice.tables[0].best_purchase, -1);
+	assert_says(
+	    advice.tables[0].verdict,
+	    "Buy nothing: no drive lifts this by more than the noise of 2 %; the limit is that 4 threads "
+	    "are limited by the guest vCPUs");
+	assert_says(advice.tables[0].verdict, "What helps: guest vCPUs 2 -> 4");
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
+
+static struct sl_scenario *load_bulk(void)
+{
+	struct sl_scenario *sc = NULL;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_scenario_load(SL_SOURCE_DIR "/tests/sim/advise/bulk-copy.yaml",
+				      SL_SOURCE_DIR "/sim/scenario", &sc, &err),
+		     0, "%s", err.msg);
+	return sc;
+}
+
+Test(advise, for_a_bulk_copy_nothing_need_be_bought)
+{
+	struct sl_scenario *sc = load_bulk(), *shelf = load_bulk();
+	struct sl_advice advice = advise(sc, shelf, "base", "copy", both, 2);
+	const struct sl_advice_row *disabled = row(&advice, "sync=disabled");
+
+	cr_assert(advice.tables[0].bulk);
+	cr_assert(!disabled->unsafe);
+	cr_assert(disabled->loss.seconds > 0, "it is said all the same");
+	cr_assert(disabled->paired.ratio > 5);
+	assert_says(advice.tables[0].verdict, "Buy nothing: sync=disabled: ");
+	assert_says(advice.tables[0].verdict, "while a copy runs that can be started again, then back");
+	sl_advice_fini(&advice);
+	/* The same disks under small commits: there a log device is what helps. */
+	advice = advise(sc, shelf, "base", "commits", both, 2);
+	cr_assert(!advice.tables[0].bulk);
+	assert_says(advice.tables[0].verdict, "Buy intel-dc-s3500-80: ");
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
+
+Test(advise, a_drive_without_any_published_figure_is_marked)
+{
+	static const char *const drives[] = {"guess-ssd", "intel-dc-s3500-80"};
+	struct sl_scenario *sc = load_bulk(), *shelf = load_bulk();
+	struct sl_advice advice = advise(sc, shelf, "base", "commits", drives, 2);
+
+	cr_assert(advice.candidates[row(&advice, "guess-ssd")->candidate].assumed);
+	cr_assert(!advice.candidates[row(&advice, "guess-ssd")->candidate].has_price);
+	cr_assert(!advice.candidates[row(&advice, "intel-dc-s3500-80")->candidate].assumed);
+	cr_assert_eq(row(&advice, "guess-ssd")->endurance.years, 0.0, "not rated");
+	sl_advice_fini(&advice);
+	/* Alone, it is still bought, with a warning in place of a price. */
+	advice = advise(sc, shelf, "base", "commits", drives, 1);
+	assert_says(advice.tables[0].verdict, "no price in the catalogue");
+	assert_says(advice.tables[0].verdict, "its figures are assumed");
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
