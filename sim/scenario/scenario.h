@@ -59,8 +59,8 @@ struct sl_scenario;
 int sl_scenario_load(const char *path, const char *data_dir, struct sl_scenario **ret, struct sl_err *err);
 void sl_scenario_free(struct sl_scenario *sc);
 
-/* Loads one device by name from ./catalogue or data_dir. *ret_spec belongs to *ret, which knows nothing else and is
- * only good for sl_scenario_free. Errors: -EINVAL and others with a message. */
+/* Loads one device by name from ./catalogue or data_dir. *ret_spec belongs to *ret, which knows nothing else
+ * and is only good for sl_scenario_free. Errors: -EINVAL and others with a message. */
 int sl_scenario_load_device(const char *name, const char *data_dir, struct sl_scenario **ret,
 			    const struct sl_dev_spec **ret_spec, struct sl_err *err);
 
