@@ -20,11 +20,14 @@ struct sl_command {
 	int (*run)(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 };
 
-/* Ends with an entry whose name is NULL. */
+#define SL_COMMANDS_MAX 32
+
+/* At most SL_COMMANDS_MAX, then an entry whose name is NULL. */
 const struct sl_command *sl_commands(void);
 
 int sl_cmd_run(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_explain(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_advise(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_doctor(const struct sl_command *self, int argc, char **argv, struct sl_err *err);

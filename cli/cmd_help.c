@@ -8,6 +8,7 @@ static const struct sl_command commands[] = {
     {"run", "SCENARIO", "predict, and measure, every variant x workload of a scenario", sl_cmd_run},
     {"explain", "SCENARIO", "where one operation's time goes, and what each layer at no cost would give",
      sl_cmd_explain},
+    {"advise", "SCENARIO", "rank what could be bought or changed, \"nothing\" included", sl_cmd_advise},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
     {"disk", "COMMAND", "modelled disks: serve them as block devices, cut their power", sl_cmd_disk},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
@@ -42,7 +43,7 @@ static void help_all(FILE *out)
 int sl_cmd_help(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
 	static char help[] = "--help";
-	const char *names[8];
+	const char *names[SL_COMMANDS_MAX];
 	const char *near;
 	int n = 0;
 

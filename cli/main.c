@@ -9,7 +9,7 @@
 
 static int usage_error(const char *what, const char *word)
 {
-	const char *names[16];
+	const char *names[SL_COMMANDS_MAX];
 	const struct sl_command *c;
 	const char *near;
 	int n = 0;

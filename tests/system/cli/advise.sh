@@ -1,0 +1,66 @@
+#!/bin/sh
+# What to buy: the verdict on stdout, notes on stderr, the same bytes on every run, and bad input that stops nothing.
+# shellcheck source=tests/system/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+drives=intel-dc-s3500-80,intel-dc-s3700-100
+
+# has FILE PATTERN: a fixed string is in the file.
+has() {
+	grep -qF -- "$2" "$1" || fail "\"$2\" is not in: $(head -c 2000 "$1")"
+}
+
+cd "$work" || exit 1
+"$sloglab" advise b3n-2014 --workload oltp4 --catalogue "$drives" --repeat 2 --json a.json --html a.html \
+	--show-arithmetic intel-dc-s3500-80 >out 2>err || fail "advise: exit $?: $(cat err)"
+has out 'Buy intel-dc-s3500-80: 1.'
+has out '4 threads are limited by the guest vCPUs'
+has out 'Longer: intel-dc-s3700-100'
+has out 'price: intel-dc-s3500-80 $113: b3n-2014, shop price of August 2014'
+has out 'arithmetic of intel-dc-s3500-80 on oltp4'
+has out 'seed 2: '
+has out '1 x $113 = $113'
+has out '45 TB of intel-dc-s3500-80 / '
+has a.json '"schema": "sloglab-advice/1"'
+has a.html '<h2>oltp4</h2>'
+has a.html 'Buy intel-dc-s3500-80'
+if grep -qE 'https?://|<script|src=' a.html; then
+	fail "the page asks for something from outside"
+fi
+
+"$sloglab" advise b3n-2014 --workload oltp4 --catalogue "$drives" --repeat 2 --json - >b.json 2>err ||
+	fail "--json -: exit $?"
+cmp -s a.json b.json || fail "two runs differ"
+has err 'Buy intel-dc-s3500-80'
+
+# Unknown drives, one without a price under a budget, no drive at all: a line each, and the rest goes on.
+"$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue intel-dc-s3501-80,intel-dc-s3500-80 >out 2>err ||
+	fail "unknown drive: exit $?"
+has err "did you mean 'intel-dc-s3500-80'"
+has out 'Buy intel-dc-s3500-80'
+"$sloglab" advise quick --workload rnd16k --repeat 1 --budget 150 --catalogue "$drives",intel-dc-s3700-200 \
+	>out 2>err || fail "budget: exit $?"
+has err 'left out: intel-dc-s3700-100: $203 is above the budget of $150'
+has err 'left out: intel-dc-s3700-200: the catalogue has no price'
+"$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue '' >out 2>err || fail "empty list: exit $?"
+has err 'no drive to try, the list is empty'
+has out 'Buy nothing: no drive was tried'
+
+"$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue '' --show-arithmetic 99 >out 2>err
+[ $? -eq 1 ] || fail "--show-arithmetic 99 works"
+has err '"99" is neither a rank nor the name of a row'
+for args in '' 'quick quick' 'quick --variant none,s3700' 'quick --budget x' 'quick --json nowhere/x' 'quick --catalogu=x y'; do
+	# shellcheck disable=SC2086
+	"$sloglab" advise $args >out 2>err
+	[ $? -eq 2 ] || fail "advise $args: not exit 2"
+	[ "$(wc -l <err)" -eq 1 ] || fail "advise $args: not one line: $(cat err)"
+done
+
+# Ctrl-C: complete tables only, no file.
+"$sloglab" advise b3n-2014 --repeat 64 --json late.json >out 2>err &
+pid=$!
+sleep 1
+kill -INT "$pid"
+wait "$pid"
+[ $? -eq 130 ] || fail "Ctrl-C: not exit 130"
+[ -e late.json ] && fail "Ctrl-C left a file"
+finish
