@@ -27,6 +27,7 @@ const struct sl_command *sl_commands(void);
 
 int sl_cmd_run(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_explain(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_advise(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk(const struct sl_command *self, int argc, char **argv, struct sl_err *err);

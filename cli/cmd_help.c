@@ -8,6 +8,7 @@ static const struct sl_command commands[] = {
     {"run", "SCENARIO", "predict, and measure, every variant x workload of a scenario", sl_cmd_run},
     {"explain", "SCENARIO", "where one operation's time goes, and what each layer at no cost would give",
      sl_cmd_explain},
+    {"init", "", "a few questions: a commented scenario of your own box", sl_cmd_init},
     {"advise", "SCENARIO", "rank what could be bought or changed, \"nothing\" included", sl_cmd_advise},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
     {"disk", "COMMAND", "modelled disks: serve them as block devices, cut their power", sl_cmd_disk},
