@@ -63,7 +63,6 @@ static void render_box(const struct sl_init *a, FILE *out)
 		"# The storage VM. nfsd_threads caps the NFS calls in service; zil is the generation of the "
 		"log:\n"
 		"# 2014, 2.1 or 2.3.\n"
-		"
 		"nas: {vcpus: %s, memory: 8GiB, nfsd_threads: 8, zil: 2.3}\n\n",
 		esxi ? "ESXi writes FILE_SYNC: each write waits for the log."
 		     : "QEMU writes UNSTABLE and then COMMITs.",
