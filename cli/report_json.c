@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/json_text.h"
+#include "cli/report_paired.h"
 #include "sim/base/json.h"
 
 static const char *metric_name(const struct sl_workload *workload)
@@ -252,6 +253,7 @@ static json_t *json_head(const struct sl_report *report)
 	gains_append(report, sl_report_predictor(report), gains);
 	gains_append(report, SL_ENGINE_LIVE, gains);
 	json_object_set_new(root, "gains", gains);
+	json_object_set_new(root, "paired", sl_report_paired_json(report));
 	return root;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/report_paired.h"
 #include "cli/table.h"
 
 /* Beyond these the colour says so: the acceptance limit of a calibrate cell, and twice about that. */
@@ -358,6 +359,7 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		print_rms(report, shape.predictor, out);
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
 		print_gains(report, SL_ENGINE_LIVE, "live, ", out);
+		sl_report_paired_text(report, out);
 		print_answers(report, shape.predictor, out);
 		print_timings(report, out);
 		print_warnings(report, out);

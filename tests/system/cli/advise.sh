@@ -32,6 +32,11 @@ fi
 cmp -s a.json b.json || fail "two runs differ"
 has err 'Buy intel-dc-s3500-80'
 
+# Runs are paired across variants by their seeds.
+"$sloglab" run b3n-2014 --workload oltp2 --variant none,s3500 --repeat 3 --json c.json >out 2>err || fail "run: $?"
+has out 'oltp2, s3500 against none: 1.27x, 95 % interval 1.27'
+has c.json '"pairs": 3'
+
 # Unknown drives, one without a price under a budget, no drive at all: a line each, and the rest goes on.
 "$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue intel-dc-s3501-80,intel-dc-s3500-80 >out 2>err ||
 	fail "unknown drive: exit $?"
