@@ -8,6 +8,8 @@
 #include "sim/serve/control.h"
 #include "sim/serve/writelog.h"
 
+#define REPLY_BYTES ((size_t)2 * SL_CONTROL_REPLY_MAX)
+
 static int help_print(const struct sl_command *self, const struct sl_option *options)
 {
 	printf("usage: sloglab %s %s\n%s\n\n", self->name, self->args, self->summary);
@@ -55,12 +57,12 @@ int sl_cmd_disk_ctl(const struct sl_command *self, int argc, char **argv, struct
 	if (command_join(&words, line, sizeof(line), err) < 0) {
 		return SL_EXIT_USAGE;
 	}
-	reply = malloc(2 * SL_CONTROL_REPLY_MAX);
+	reply = malloc(REPLY_BYTES);
 	if (!reply) {
 		(void)sl_err_set(err, -ENOMEM, "out of memory");
 		return SL_EXIT_FAILED;
 	}
-	rc = sl_control_ask(words.word[0], line, reply, 2 * SL_CONTROL_REPLY_MAX, err);
+	rc = sl_control_ask(words.word[0], line, reply, REPLY_BYTES, err);
 	if (rc == 0) {
 		fputs(reply, stdout);
 	}

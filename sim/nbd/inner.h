@@ -10,7 +10,8 @@
 #define SL_NBD_REQUEST_BYTES 28
 
 struct sl_nbd_export {
-	struct sl_nbd_export_config config;
+	struct sl_nbd_export_config config; /* its texts are those below */
+	char *name, *description;           /* owned */
 	struct sl_nbd_stats stats;
 	struct sl_nbd_req *first, *last; /* in service, in order of arrival */
 	int number;

@@ -19,8 +19,8 @@ struct sl_nbd *sl_nbd_new(struct sl_loop *loop)
 
 static void export_free(struct sl_nbd_export *export)
 {
-	free((char *)(uintptr_t) export->config.name);
-	free((char *)(uintptr_t) export->config.description);
+	free(export->name);
+	free(export->description);
 	free(export);
 }
 
@@ -65,9 +65,11 @@ static struct sl_nbd_export *export_new(struct sl_nbd *nbd, const struct sl_nbd_
 		return NULL;
 	}
 	export->config = *config;
-	export->config.name = strdup(config->name);
-	export->config.description = strdup(config->description ? config->description : "");
-	if (!export->config.name || !export->config.description) {
+	export->name = strdup(config->name);
+	export->description = strdup(config->description ? config->description : "");
+	export->config.name = export->name;
+	export->config.description = export->description;
+	if (!export->name || !export->description) {
 		export_free(export);
 		return NULL;
 	}

@@ -44,7 +44,10 @@ int sl_scenario_load_device(const char *name, const char *data_dir, struct sl_sc
 		    "device \"%.60s\": no valid name; use a-z, 0-9, '-' and '.', at most 63 bytes", name);
 	}
 	sc = calloc(1, sizeof(*sc));
-	rc = sc ? pick(sc, name, data_dir, err) : sl_err_set(err, -ENOMEM, "out of memory");
+	if (!sc) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	rc = pick(sc, name, data_dir, err);
 	if (rc < 0) {
 		sl_scenario_free(sc);
 		return rc;

@@ -39,9 +39,22 @@ int sl_disk_pread(int fd, void *buf, int64_t bytes, int64_t offset_bytes)
 
 int sl_disk_pwrite(int fd, const void *buf, int64_t bytes, int64_t offset_bytes)
 {
-	struct iovec iov = {(void *)(uintptr_t)buf, (size_t)bytes};
+	const uint8_t *at = buf;
 
-	return sl_pwrite_all(fd, &iov, bytes > 0 ? 1 : 0, (uint64_t)offset_bytes);
+	while (bytes > 0) {
+		ssize_t put = pwrite(fd, at, (size_t)bytes, offset_bytes);
+
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put <= 0) {
+			return put < 0 ? -errno : -EIO;
+		}
+		at += put;
+		bytes -= put;
+		offset_bytes += put;
+	}
+	return 0;
 }
 
 static int zeroes_write(int fd, int64_t offset_bytes, int64_t bytes)
@@ -332,8 +345,8 @@ static int page_survive(const struct sl_cache *cache, const struct sl_cache_page
 		int64_t at = page->index * SL_CACHE_PAGE + (int64_t)i * SL_CACHE_SECTOR;
 
 		if ((page->dirty & bits & 1u << i) && at < cache->size_bytes) {
-			rc =
-			    sl_disk_pwrite(cache->fd, page->bytes + i * SL_CACHE_SECTOR, SL_CACHE_SECTOR, at);
+			rc = sl_disk_pwrite(cache->fd, page->bytes + (size_t)i * SL_CACHE_SECTOR,
+					    SL_CACHE_SECTOR, at);
 		}
 	}
 	return rc;

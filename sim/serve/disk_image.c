@@ -111,6 +111,9 @@ static int image_zero(struct sl_disk_image *base, const struct sl_disk_change *c
 
 	sl_cache_zero(&image->cache, change->offset_bytes, change->bytes);
 	rc = sl_disk_punch(image->fd, change->offset_bytes, change->bytes, keep);
+	if (rc == 0 && !keep && image->config.trimmed) {
+		image->config.trimmed(image->config.arg, change->offset_bytes, change->bytes);
+	}
 	if (rc == 0) {
 		log_add(image, SL_WRITELOG_ZERO, change, NULL);
 	}

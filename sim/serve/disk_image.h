@@ -31,6 +31,9 @@ struct sl_disk_image_config {
 	struct sl_disk_volatility volatility;
 	struct sl_writelog *log; /* borrowed; NULL = none */
 	int log_disk;            /* its number there */
+	/* A range was made a hole; may be NULL. */
+	void (*trimmed)(void *arg, int64_t offset_bytes, int64_t bytes);
+	void *arg;
 };
 
 struct sl_served_image;

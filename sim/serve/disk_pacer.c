@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/slab.h"
+#include "sim/device/ssd.h"
 
 /* Events of the model run to finish what a power cut leaves in service; a model that needs more is stuck. */
 #define DROP_EVENTS_MAX 10000000u
@@ -250,6 +251,11 @@ void sl_disk_pacer_run(struct sl_disk_pacer *pacer)
 void sl_disk_pacer_latency(struct sl_disk_pacer *pacer, bool on)
 {
 	pacer->instant = !on;
+}
+
+void sl_disk_pacer_trim(struct sl_disk_pacer *pacer, int64_t offset_bytes, int64_t bytes)
+{
+	sl_ssd_trim(pacer->dev, offset_bytes, bytes);
 }
 
 void sl_disk_pacer_set_pace(struct sl_disk_pacer *pacer, double pace)

@@ -42,6 +42,8 @@ struct sl_dev *sl_disk_pacer_dev(struct sl_disk_pacer *pacer);
 void sl_disk_pacer_run(struct sl_disk_pacer *pacer);
 /* Off: requests that come from now on complete at once. */
 void sl_disk_pacer_latency(struct sl_disk_pacer *pacer, bool on);
+/* Tells the model that a range holds nothing any more: an SSD's garbage collection gains by it. */
+void sl_disk_pacer_trim(struct sl_disk_pacer *pacer, int64_t offset_bytes, int64_t bytes);
 void sl_disk_pacer_set_pace(struct sl_disk_pacer *pacer, double pace);
 /* Power cut: what is in service is never delivered; the model goes on, idle, with its wear. */
 void sl_disk_pacer_drop(struct sl_disk_pacer *pacer);

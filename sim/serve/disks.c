@@ -31,6 +31,13 @@ static void disks_accepted(void *arg, int fd)
 	sl_disk_conn_open(&disks->conns, fd);
 }
 
+static void disk_trimmed(void *arg, int64_t offset_bytes, int64_t bytes)
+{
+	struct sl_served_disk *disk = arg;
+
+	sl_disk_pacer_trim(disk->pacer, offset_bytes, bytes);
+}
+
 static int control_run(void *arg, char *command, char *reply, size_t size, struct sl_err *err)
 {
 	return sl_disks_command(arg, command, reply, size, err);
@@ -95,7 +102,9 @@ static int image_open(struct sl_disks *disks, const struct sl_disks_config *conf
 	struct sl_disk_image_config image = {.size_bytes = disks->disks[i].size_bytes,
 					     .volatility = sl_disk_volatility(config->disks[i].spec),
 					     .log = disks->log,
-					     .log_disk = i};
+					     .log_disk = i,
+					     .trimmed = disk_trimmed,
+					     .arg = &disks->disks[i]};
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/%s.img", config->dir, config->disks[i].name) >=
@@ -132,6 +141,7 @@ static int disk_open(struct sl_disks *disks, const struct sl_disks_config *confi
 	if (rc < 0) {
 		return rc;
 	}
+	disk->pacer = disks->pacers[i];
 	disk->slow = 1;
 	(void)snprintf(disk->name, sizeof(disk->name), "%s", from->name);
 	(void)snprintf(disk->device, sizeof(disk->device), "%s", from->spec->name);

@@ -14,6 +14,7 @@
 struct sl_served_disk {
 	char name[64], device[SL_DEV_NAME_MAX];
 	struct sl_served_image *image;
+	struct sl_disk_pacer *pacer; /* also in the server's array */
 	int64_t size_bytes;
 	double slow; /* factor */
 	bool failed;

@@ -4,6 +4,7 @@
  * arrived. Then to apply, in order: stable writes whole, the others unit by unit as the seed's coin falls.
  * Writes that were in service at the cut (completed later, arrived before) are among the others.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -191,6 +192,7 @@ static int apply_loose(const struct record *record, const uint8_t *data, int fd,
 	int64_t end = record->offset_bytes + record->bytes;
 	int rc = 0;
 
+	assert(unit > 0);
 	for (int64_t at = record->offset_bytes, next; at < end && rc == 0; at = next) {
 		next = (at / unit + 1) * unit;
 		next = next < end ? next : end;
@@ -300,7 +302,7 @@ int sl_writelog_replay(const struct sl_writelog_cut *cut, struct sl_writelog_cou
 	if (fd >= 0 && close(fd) < 0 && rc == 0) {
 		rc = sl_err_set(err, -errno, "%s: cannot write: %s", cut->image, strerror(errno));
 	}
-	fclose(r.file);
+	(void)fclose(r.file);
 	free(r.data);
 	return rc;
 }

@@ -51,6 +51,18 @@ static void die(const char *what)
 	exit(2);
 }
 
+static double number(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(value >= 0 && value < 1e9)) {
+		errno = EINVAL;
+		die(text);
+	}
+	return value;
+}
+
 static int64_t clock_ns(void)
 {
 	struct timespec ts;
@@ -222,9 +234,9 @@ static int run_write(char **argv)
 	struct client c;
 	FILE *state;
 
-	client_init(&c, (uint32_t)atoi(argv[5]), (uint32_t)atoi(argv[6]), (uint64_t)atoll(argv[9]));
+	client_init(&c, (uint32_t)number(argv[5]), (uint32_t)number(argv[6]), (uint64_t)number(argv[9]));
 	client_connect(&c, argv[2], argv[3]);
-	(void)load(&c, (uint64_t)atoll(argv[7]), atof(argv[8]));
+	(void)load(&c, (uint64_t)number(argv[7]), number(argv[8]));
 	state = fopen(argv[4], "w");
 	if (!state || fwrite(&c.n_blocks, sizeof(c.n_blocks), 1, state) != 1 ||
 	    fwrite(c.blocks, sizeof(*c.blocks), c.n_blocks, state) != c.n_blocks || fclose(state) != 0) {
@@ -270,7 +282,7 @@ static int run_check(char **argv)
 	struct client c;
 	FILE *state = fopen(argv[4], "r");
 	uint32_t n_blocks, lost = 0, illegal = 0;
-	int unit = atoi(argv[5]) == 512 ? 512 : BLOCK;
+	int unit = number(argv[5]) < BLOCK ? 512 : BLOCK;
 
 	if (!state || fread(&n_blocks, sizeof(n_blocks), 1, state) != 1) {
 		die(argv[4]);
@@ -301,10 +313,10 @@ static int run_check(char **argv)
 
 static int run_bench(char **argv)
 {
-	double seconds = atof(argv[5]);
+	double seconds = number(argv[5]);
 	struct client c;
 
-	client_init(&c, 16384, (uint32_t)atoi(argv[4]), 1);
+	client_init(&c, 16384, (uint32_t)number(argv[4]), 1);
 	client_connect(&c, argv[2], argv[3]);
 	if (!load(&c, 0, seconds)) {
 		die("load");

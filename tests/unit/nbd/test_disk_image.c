@@ -12,15 +12,27 @@
 #define SIZE (4 << 20)
 
 struct rig {
+	int64_t trimmed_at, trimmed_bytes;
 	struct scratch scratch;
 	struct sl_served_image *image;
 	struct sl_disk_image *base;
 };
 
+static void note_trimmed(void *arg, int64_t offset_bytes, int64_t bytes)
+{
+	struct rig *rig = arg;
+
+	rig->trimmed_at = offset_bytes;
+	rig->trimmed_bytes = bytes;
+}
+
 static void rig_open(struct rig *rig, struct sl_disk_volatility volatility)
 {
-	struct sl_disk_image_config config = {
-	    .path = scratch_path(&rig->scratch, "disk.img"), .size_bytes = SIZE, .volatility = volatility};
+	struct sl_disk_image_config config = {.path = scratch_path(&rig->scratch, "disk.img"),
+					      .size_bytes = SIZE,
+					      .volatility = volatility,
+					      .trimmed = note_trimmed,
+					      .arg = rig};
 	struct sl_err err = {0};
 
 	cr_assert_eq(sl_served_image_open(&config, &rig->image, &err), 0, "%s", err.msg);
@@ -250,6 +262,8 @@ Test(disk_image, zeroes_make_holes_in_file_and_cache, .timeout = 20)
 	cr_assert_eq(rig.base->ops->flush(rig.base, 0), 0);
 	fill(&rig, 4096, 8192, 'q', false);
 	cr_assert_eq(rig.base->ops->zero(rig.base, &change, false), 0);
+	cr_assert_eq(rig.trimmed_at, 6000);
+	cr_assert_eq(rig.trimmed_bytes, 50000);
 	cr_assert(holds(&rig, 4096, 6000 - 4096, 'q'));
 	cr_assert(holds(&rig, 6000, 50000, 0));
 	cr_assert(holds(&rig, 56000, 65536 - 56000, 'p'));
