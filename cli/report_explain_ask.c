@@ -98,7 +98,7 @@ void sl_explain_ask(const struct sl_explain_report *report, FILE *in, FILE *out)
 		const char *variant;
 		int best;
 
-		if (!cell || !cell->has_path) {
+		if (!cell || !cell->has_path || cell->path[SL_EXPLAIN_P50].latency_ns == 0) {
 			continue;
 		}
 		variant = sl_scenario_variant_name(sc, cell->variant);

@@ -7,7 +7,7 @@
 /* In units of the view box. */
 #define WIDTH 400
 #define LABEL_WIDTH 92
-#define BARS_WIDTH 196.0
+#define BARS_WIDTH 192.0
 #define ROW 21
 #define ROW_BAR 13
 #define CHANGE_ROW 37
@@ -29,11 +29,8 @@ static void time_text(const struct sl_path *path, int layer, char *buf, size_t s
 
 	sl_report_time(path->service_ns[layer], service, sizeof(service));
 	sl_report_time(path->waiting_ns[layer], waiting, sizeof(waiting));
-	if (path->waiting_ns[layer] == 0) {
-		snprintf(buf, size, "%s", service);
-	} else {
-		snprintf(buf, size, "%s + %s", service, waiting);
-	}
+	snprintf(buf, size, "%s%s%s", path->service_ns[layer] > 0 ? service : "",
+		 path->waiting_ns[layer] > 0 ? "+" : "", path->waiting_ns[layer] > 0 ? waiting : "");
 }
 
 static void path_row(const struct sl_path *path, int layer, double per_ns, int y, FILE *out)

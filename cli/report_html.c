@@ -27,6 +27,7 @@ static const char page_style[] =
     "1rem;margin:0}\n"
     ".gain b{display:block;font-size:2rem;line-height:1.1;color:var(--pred)}.gain.measured "
     "b{color:var(--meas)}\n"
+    ".grid+h3{margin-top:1.5rem}"
     ".legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.2rem 0 .9rem;padding:0;list-style:none}\n"
     ".legend "
     "i{display:inline-block;width:.85rem;height:.85rem;border-radius:.15rem;margin-right:.4rem;vertical-"

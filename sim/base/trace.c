@@ -75,14 +75,15 @@ static bool trace_grow(struct sl_trace *trace)
 	return true;
 }
 
-static bool is_selected(const struct sl_trace *trace, const char *layer, int64_t start_ns, int64_t end_ns)
+static bool is_selected(const struct sl_trace *trace, const struct sl_span *span)
 {
 	bool in_time = trace->n_windows == 0;
 
 	for (int i = 0; !in_time && i < trace->n_windows; i++) {
-		in_time = start_ns <= trace->windows[i].until_ns && end_ns >= trace->windows[i].from_ns;
+		in_time =
+		    span->start_ns <= trace->windows[i].until_ns && span->end_ns >= trace->windows[i].from_ns;
 	}
-	return in_time && (trace->layer == NULL || strcmp(trace->layer, layer) == 0);
+	return in_time && (trace->layer == NULL || strcmp(trace->layer, span->layer) == 0);
 }
 
 void sl_trace_select(struct sl_trace *trace, const char *layer, const struct sl_trace_window *windows, int n)
@@ -95,22 +96,21 @@ void sl_trace_select(struct sl_trace *trace, const char *layer, const struct sl_
 void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
 		   int64_t end_ns)
 {
-	sl_trace_shared(trace, layer, name, op, start_ns, end_ns, end_ns - start_ns);
+	sl_trace_add(trace, &(struct sl_span){layer, name, op, start_ns, end_ns, end_ns - start_ns});
 }
 
-void sl_trace_shared(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
-		     int64_t start_ns, int64_t end_ns, int64_t busy_ns)
+void sl_trace_add(struct sl_trace *trace, const struct sl_span *span)
 {
-	if (trace == NULL || !is_selected(trace, layer, start_ns, end_ns)) {
+	if (trace == NULL || !is_selected(trace, span)) {
 		return;
 	}
-	assert(end_ns >= start_ns && start_ns >= 0);
-	assert(busy_ns >= 0 && busy_ns <= end_ns - start_ns);
+	assert(span->end_ns >= span->start_ns && span->start_ns >= 0);
+	assert(span->busy_ns >= 0 && span->busy_ns <= span->end_ns - span->start_ns);
 	if (trace->count == trace->capacity && !trace_grow(trace)) {
 		trace->dropped++;
 		return;
 	}
-	trace->spans[trace->count++] = (struct sl_span){layer, name, op, start_ns, end_ns, busy_ns};
+	trace->spans[trace->count++] = *span;
 }
 
 uint32_t sl_trace_count(const struct sl_trace *trace)

@@ -27,9 +27,8 @@ void sl_trace_free(struct sl_trace *trace);
 /* A no-op when trace is NULL: layers call it unconditionally. */
 void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
 		   int64_t end_ns);
-/* The same where a span waited for others: `busy_ns` of it was work, at most its length. */
-void sl_trace_shared(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
-		     int64_t start_ns, int64_t end_ns, int64_t busy_ns);
+/* The same for any span (copied): one that waited for others for a part of its time, too. */
+void sl_trace_add(struct sl_trace *trace, const struct sl_span *span);
 
 /* From now on keeps only spans of `layer` (NULL: of all) that overlap or touch one of `windows` (borrowed;
  * n = 0: at any time). What is left out does not count as dropped. */

@@ -68,8 +68,8 @@ static void served(struct sl_timer *timer, int64_t now_ns)
 	int64_t across_ns = sl_wire_send(hyp->wire, now_ns, SL_WIRE_FROM_NAS, bytes);
 	int64_t at_ns = across_ns + hyp->half_delay_ns;
 
-	sl_trace_shared(hyp->trace, "network", "reply", call->call.tag, now_ns, across_ns,
-			across_ns - now_ns - hyp->wire->waited_ns);
+	sl_trace_add(hyp->trace, &(struct sl_span){"network", "reply", call->call.tag, now_ns, across_ns,
+						   across_ns - now_ns - hyp->wire->waited_ns});
 	sl_trace_span(hyp->trace, "virtual disk", "complete", call->call.tag, across_ns, at_ns);
 	call->hop.fire = reply_arrived;
 	sl_loop_arm(hyp->loop, &call->hop, at_ns);
@@ -91,8 +91,8 @@ static void send_call(struct hyp_call *call, int64_t now_ns)
 	int64_t at_ns = sl_wire_send(hyp->wire, sent_ns, SL_WIRE_TO_NAS, bytes);
 
 	sl_trace_span(hyp->trace, "virtual disk", "submit", call->call.tag, now_ns, sent_ns);
-	sl_trace_shared(hyp->trace, "network", "call", call->call.tag, sent_ns, at_ns,
-			at_ns - sent_ns - hyp->wire->waited_ns);
+	sl_trace_add(hyp->trace, &(struct sl_span){"network", "call", call->call.tag, sent_ns, at_ns,
+						   at_ns - sent_ns - hyp->wire->waited_ns});
 	hyp->n_calls++;
 	call->hop.fire = call_arrived;
 	sl_loop_arm(hyp->loop, &call->hop, at_ns);

@@ -72,13 +72,19 @@ static const struct sl_span *operation_at(const struct operations *ops, double q
 	return ops->sorted[rank > 0 ? rank - 1 : 0];
 }
 
+/* One run that can be repeated. */
+struct subject {
+	const struct sl_box *box;
+	const struct sl_workload *workload;
+	uint64_t seed;
+};
+
 /* The same run again, until the chosen operations are over, with every layer's spans of their time. */
-static int follow(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		  const struct sl_span *const *chosen, struct sl_trace *trace, struct sl_explain_cell *ret,
-		  struct sl_err *err)
+static int follow(const struct subject *subject, const struct sl_span *const *chosen, struct sl_trace *trace,
+		  struct sl_explain_cell *ret, struct sl_err *err)
 {
 	struct sl_trace_window windows[SL_EXPLAIN_QUANTILES];
-	struct sl_workload until = *workload;
+	struct sl_workload until = *subject->workload;
 	struct sl_measure measure;
 	int64_t end_ns = 0;
 	int rc;
@@ -92,22 +98,21 @@ static int follow(const struct sl_box *box, const struct sl_workload *workload, 
 		until.max_time_ns = (double)end_ns + 1;
 	}
 	sl_trace_select(trace, NULL, windows, SL_EXPLAIN_QUANTILES);
-	rc = sl_stack_run(box, &until, seed, trace, &measure, err);
+	rc = sl_stack_run(subject->box, &until, subject->seed, trace, &measure, err);
 	sl_trace_select(trace, NULL, NULL, 0);
 	for (int q = 0; rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
-		rc = sl_path_find(trace, chosen[q]->op, box, &ret->path[q]);
+		rc = sl_path_find(trace, chosen[q]->op, subject->box, &ret->path[q]);
 		if (rc < 0) {
 			(void)sl_err_set(err, rc, "workload %s: operation %llu cannot be followed",
-					 workload->name, (unsigned long long)chosen[q]->op);
+					 until.name, (unsigned long long)chosen[q]->op);
 		}
 	}
 	ret->has_path = rc == 0;
 	return rc;
 }
 
-static int find_paths(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		      struct sl_trace *trace, const struct operations *ops, struct sl_explain_cell *ret,
-		      struct sl_err *err)
+static int find_paths(const struct subject *subject, struct sl_trace *trace, const struct operations *ops,
+		      struct sl_explain_cell *ret, struct sl_err *err)
 {
 	const struct sl_span *chosen[SL_EXPLAIN_QUANTILES] = {operation_at(ops, 0.50),
 							      operation_at(ops, 0.99)};
@@ -117,7 +122,7 @@ static int find_paths(const struct sl_box *box, const struct sl_workload *worklo
 	if (!trace && !own) {
 		return sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
-	rc = follow(box, workload, seed, chosen, trace ? trace : own, ret, err);
+	rc = follow(subject, chosen, trace ? trace : own, ret, err);
 	sl_trace_free(own);
 	return rc;
 }
@@ -126,6 +131,7 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 		     struct sl_trace *trace, struct sl_explain_cell *ret, struct sl_err *err)
 {
 	struct operations ops = {.trace = sl_trace_new(SPANS_MAX)};
+	struct subject subject = {box, workload, seed};
 	int rc;
 
 	if (!ops.trace) {
@@ -138,7 +144,7 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 		rc = sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
 	if (rc == 0 && ops.n > 0) {
-		rc = find_paths(box, workload, seed, trace, &ops, ret, err);
+		rc = find_paths(&subject, trace, &ops, ret, err);
 	}
 	operations_fini(&ops);
 	return rc;

@@ -191,25 +191,36 @@ static bool is_better(const struct node *node, const struct node *child, const s
 				       : child->span->start_ns < best->span->start_ns;
 }
 
-/* Ends at `cursor_ns` exactly, or (`before`) the latest that ends earlier. */
-static const struct node *find_child(const struct walk *walk, const struct node *node, unsigned kinds,
-				     bool shared, bool before, int64_t lo_ns, int64_t cursor_ns)
+/* Which span below is looked for. */
+enum match {
+	MATCH_SHARED, /* ends at the cursor, whoever began it */
+	MATCH_OWN,    /* of the same number, ends at the cursor */
+	MATCH_EARLIER /* of the same number, the latest that ends before the cursor */
+};
+
+static bool matches(const struct node *node, const struct sl_span *span, enum match match, int64_t cursor_ns)
 {
+	if (match == MATCH_EARLIER ? span->end_ns >= cursor_ns : span->end_ns != cursor_ns) {
+		return false;
+	}
+	return match == MATCH_SHARED ||
+	       (span->op == node->span->op && span->start_ns >= node->span->start_ns);
+}
+
+static const struct node *find_child(const struct walk *walk, const struct node *node, enum match match,
+				     int64_t lo_ns, int64_t cursor_ns)
+{
+	const struct rule *rule = &rules[node->kind];
+	unsigned kinds = match == MATCH_SHARED ? rule->shared : rule->own;
 	const struct node *best = NULL;
 
 	for (uint32_t i = 0; i < walk->n; i++) {
 		const struct node *child = &walk->nodes[i];
 		const struct sl_span *span = child->span;
+		bool has_length = span->end_ns > lo_ns && span->start_ns < span->end_ns;
 
-		if (!(kinds & BIT(child->kind)) || span->end_ns <= lo_ns || span->start_ns >= cursor_ns ||
-		    span->end_ns == span->start_ns ||
-		    (before ? span->end_ns >= cursor_ns : span->end_ns != cursor_ns)) {
-			continue;
-		}
-		if (!shared && (span->op != node->span->op || span->start_ns < node->span->start_ns)) {
-			continue;
-		}
-		if (is_better(node, child, best)) {
+		if ((kinds & BIT(child->kind)) && has_length && matches(node, span, match, cursor_ns) &&
+		    is_better(node, child, best)) {
 			best = child;
 		}
 	}
@@ -283,14 +294,13 @@ static void walk_node(struct walk *walk, const struct node *node, enum kind pare
 		int64_t from_ns;
 
 		if (at_end) {
-			child = find_child(walk, node, rule->shared, true, false, lo_ns, cursor_ns);
+			child = find_child(walk, node, MATCH_SHARED, lo_ns, cursor_ns);
 		}
 		if (child) {
 			from_ns = joined_at(walk, node, child, lo_ns);
 		} else {
-			child = find_child(walk, node, rule->own, false, false, lo_ns, cursor_ns);
-			child =
-			    child ? child : find_child(walk, node, rule->own, false, true, lo_ns, cursor_ns);
+			child = find_child(walk, node, MATCH_OWN, lo_ns, cursor_ns);
+			child = child ? child : find_child(walk, node, MATCH_EARLIER, lo_ns, cursor_ns);
 			if (!child) {
 				emit_gap(walk, node, lo_ns, cursor_ns);
 				return;

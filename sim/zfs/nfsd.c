@@ -43,8 +43,8 @@ static void call_done(struct sl_timer *timer, int64_t now_ns)
 		if (!nfsd->waiting) {
 			nfsd->waiting_tail = &nfsd->waiting;
 		}
-		sl_trace_shared(nfsd->config.trace, "nfsd queue", "wait", next->tag, next->queued_ns, now_ns,
-				0);
+		sl_trace_add(nfsd->config.trace,
+			     &(struct sl_span){"nfsd queue", "wait", next->tag, next->queued_ns, now_ns, 0});
 		start_call(nfsd, now_ns, next);
 	}
 	sl_timer_fire(&outer->done, now_ns);

@@ -39,6 +39,15 @@ grep -q '<script\|<img' h.html && fail "text of the scenario became an element"
 "$sloglab" explain b3n-2014 --workload oltp2 --variant s3500 --set pool.sync=disabled >d.txt || fail "sync disabled"
 grep -q 'nothing is synchronous' d.txt || fail "sync disabled: $(grep == d.txt)"
 
+browser=$(command -v chromium || command -v chromium-browser)
+if [ -n "$browser" ]; then
+	HOME=$work "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
+		--disable-component-update --user-data-dir="$work/profile" --virtual-time-budget=1000 --enable-logging=stderr \
+		--dump-dom "file://$work/a.html" >dom.html 2>browser.log || fail "browser: $(tail -3 browser.log)"
+	[ "$(grep -o '<svg' dom.html | wc -l)" -eq 5 ] || fail "the browser sees other charts"
+	grep -q 'Refused\|CONSOLE' browser.log && fail "the page asked for something: $(grep 'Refused\|CONSOLE' browser.log)"
+fi
+
 expect_usage() {
 	pattern=$1
 	shift
