@@ -7,6 +7,11 @@
 
 /* Names as in the usage line: "disk serve". */
 static const struct sl_command commands[] = {
+    {"disk list", "", "the catalogue: size, latency of a synchronous write, endurance, price",
+     sl_cmd_disk_list},
+    {"disk show", "NAME...", "every figure of a device with its origin", sl_cmd_disk_show},
+    {"disk test", "NAME... | --file PATH | --nbd URI",
+     "latency by size, IOPS by depth and saturation, of models or of a real disk", sl_cmd_disk_test},
     {"disk serve", "DEVICE[=NAME][,size=SIZE]...", "modelled disks as real block devices over NBD",
      sl_cmd_disk_serve},
     {"disk ctl", "SOCKET COMMAND...", "tell a running server: latency, powercut, fail, slow, status, quit",

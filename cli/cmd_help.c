@@ -11,7 +11,7 @@ static const struct sl_command commands[] = {
     {"init", "", "a few questions: a commented scenario of your own box", sl_cmd_init},
     {"advise", "SCENARIO", "rank what could be bought or changed, \"nothing\" included", sl_cmd_advise},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
-    {"disk", "COMMAND", "modelled disks: serve them as block devices, cut their power", sl_cmd_disk},
+    {"disk", "COMMAND", "disks: catalogue, tests, block devices over NBD with power cuts", sl_cmd_disk},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
     {"help", "[COMMAND]", "this text, or the options of a command", sl_cmd_help},
     {NULL, NULL, NULL, NULL}};

@@ -228,6 +228,7 @@ static int keep_device(const struct sl_reader *r, const yaml_node_t *node, const
 		return sl_yaml_fail(r->yaml, node, key, r->err, "more than %d kinds of devices; use fewer",
 				    SL_DEVICES_MAX);
 	}
+	device->used = true; /* until variants are resolved: for a look at devices alone */
 	r->sc->devices[r->sc->n_devices] = device;
 	return r->sc->n_devices++;
 }

@@ -103,6 +103,11 @@ int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, stru
 int sl_scenario_figures(const struct sl_scenario *sc);
 int sl_scenario_figure(const struct sl_scenario *sc, int index, struct sl_param *ret);
 
+/* Names of the devices of ./catalogue and data_dir/catalogue in order, each once, at most `max`; returns how
+ * many.
+ */
+int sl_scenario_device_names(const char *data_dir, char (*ret)[SL_DEV_NAME_MAX], int max);
+
 /* Devices loaded so far, whether a variant uses them now or not; the specs belong to the scenario. */
 int sl_scenario_devices(const struct sl_scenario *sc);
 const struct sl_dev_spec *sl_scenario_device_spec(const struct sl_scenario *sc, int index);

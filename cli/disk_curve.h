@@ -1,0 +1,22 @@
+/* `disk test --saturate`: throughput of SSDs over time, as a table, CSV, JSON and a drawing. */
+#ifndef SL_CLI_DISK_CURVE_H
+#define SL_CLI_DISK_CURVE_H
+
+#include "cli/options.h"
+#include "sim/base/err.h"
+
+#define SL_DISK_CURVES_MAX 8
+
+struct sl_disk_curve_options {
+	uint64_t minutes, seed;
+	const char *state;            /* NULL = fresh */
+	const char *csv, *json, *svg; /* files, NULL = none */
+	const char *data_dir;
+};
+
+/* Runs, prints and writes. -EINVAL: no such device, or its file says nothing of its NAND; -EINTR after
+ * Ctrl-C. */
+int sl_disk_curves_run(const struct sl_words *names, const struct sl_disk_curve_options *options,
+		       struct sl_err *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* What `sloglab disk test` finds out about a disk, modelled or real, and how it is written. */
+#ifndef SL_CLI_DISK_FIGURES_H
+#define SL_CLI_DISK_FIGURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/base/err.h"
+#include "sim/scenario/scenario.h"
+
+#define SL_DISK_SIZES 15   /* 0.5 KiB to 8 MiB, each twice the one before */
+#define SL_DISK_DEPTHS 6   /* 1 to 32, likewise */
+#define SL_DISK_BLOCK 4096 /* of random requests */
+
+struct sl_disk_figures {
+	char name[256];
+	bool real;                     /* measured, not modelled */
+	char note[160];                /* what the reader must know; "" = nothing */
+	double sync_ns[SL_DISK_SIZES]; /* write and flush at QD 1; 0 = not possible */
+	double read_iops[SL_DISK_DEPTHS], write_iops[SL_DISK_DEPTHS];
+};
+
+static inline int64_t sl_disk_size(int i)
+{
+	return INT64_C(512) << i;
+}
+
+static inline int sl_disk_depth(int i)
+{
+	return 1 << i;
+}
+
+/* The drive without its flash: as it is before garbage collection begins. */
+struct sl_dev_spec sl_disk_fresh(const struct sl_dev_spec *spec);
+
+/* Measures the model of `spec` in virtual time. Errors of the models; -EINTR after Ctrl-C. */
+int sl_disk_measure(const struct sl_dev_spec *spec, uint64_t seed, struct sl_disk_figures *ret,
+		    struct sl_err *err);
+
+struct sl_disk_list {
+	int n;
+	struct sl_disk_figures *disks;
+};
+
+/* In the shape of FreeBSD's diskinfo -wS, and the random requests below. */
+void sl_disk_figures_print(const struct sl_disk_figures *figures, FILE *out);
+
+/* arg is a struct sl_disk_list *: for sl_out_write. */
+int sl_disk_figures_csv(void *arg, FILE *out, struct sl_err *err);
+int sl_disk_figures_json(void *arg, FILE *out, struct sl_err *err);
+
+#endif

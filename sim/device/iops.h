@@ -1,0 +1,26 @@
+/* Random requests in a closed loop on a bare disk, in virtual time. */
+#ifndef SL_DEVICE_IOPS_H
+#define SL_DEVICE_IOPS_H
+
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "sim/device/spec.h"
+
+#define SL_IOPS_DEPTH_MAX 256
+
+struct sl_iops_load {
+	bool write;
+	int64_t block_bytes;
+	int depth;           /* requests outstanding, 1 to SL_IOPS_DEPTH_MAX */
+	int64_t duration_ns; /* ends at the first of these */
+	uint64_t requests;
+	uint64_t seed;
+};
+
+/* Requests per second of `spec` at uniformly random places, without flushes. Errors: those of sl_dev_new,
+ * -EINVAL (depth, block), errno of the loop. */
+int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load, double *ret,
+		struct sl_err *err);
+
+#endif

@@ -1,0 +1,95 @@
+# shellcheck shell=sh
+# `disk list`, `disk show`, `disk test`: the catalogue, models, a real file, an NBD export of our own.
+. "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+# 1. Every device of the catalogue has a row; a user's own comes first and says that it is assumed.
+"$sloglab" disk list >list.txt || fail "disk list"
+for file in "$src"/sim/scenario/catalogue/*.yaml; do
+	name=$(basename "$file" .yaml)
+	grep -q "^$name " list.txt || fail "disk list: $name is missing"
+done
+grep -q '^ramdisk-8 .*assumed' list.txt || fail "disk list: ramdisk-8 is not marked"
+mkdir catalogue
+sed 's/kind: spec/kind: assumed/' "$src/sim/scenario/catalogue/stec-zeusram-8.yaml" |
+	sed 's/kind: derived/kind: assumed/' >catalogue/mine.yaml
+"$sloglab" disk list | grep -q '^mine .*assumed' || fail "disk list: ./catalogue"
+"$sloglab" disk show mine >mine.txt || fail "disk show mine"
+grep -q 'no figure of its speed is public' mine.txt || fail "disk show: assumed is not said"
+sed 's/value: 8GB/value: 8/' catalogue/mine.yaml >catalogue/broken.yaml
+"$sloglab" disk list 2>err.txt && fail "disk list: a broken file passes"
+grep -q 'catalogue/broken.yaml:[0-9]*:[0-9]*: capacity' err.txt || fail "disk list: $(cat err.txt)"
+rm -r catalogue
+
+# 2. show gives every figure with its origin.
+"$sloglab" disk show hdd-10k-sas-300 raid10-8x-15k-sas --json show.json >show.txt || fail "disk show"
+grep -q 'seek_curve .*measured .*DiskSim' show.txt || fail "disk show: no seek curve"
+grep -q 'made of: hdd-15k-sas-600 ' show.txt || fail "disk show: no members"
+grep -q '"schema": "sloglab-devices/1"' show.json || fail "disk show --json"
+
+# 3. test of models: the shape of diskinfo, the same bytes each time, whole files.
+"$sloglab" disk test optane-m10-16 hdd-7200-desktop --csv a.csv --json a.json >test.txt || fail "disk test"
+grep -q '4 kbytes:     47.6 usec/IO' test.txt || fail "disk test: $(grep ' 4 kbytes' test.txt)"
+[ "$(grep -c 'usec/IO' test.txt)" -eq 30 ] || fail "disk test: not 15 sizes a disk"
+[ "$(wc -l <a.csv)" -eq 55 ] || fail "disk test --csv: $(wc -l <a.csv) lines"
+"$sloglab" disk test optane-m10-16 hdd-7200-desktop --csv b.csv >/dev/null || fail "disk test again"
+cmp -s a.csv b.csv || fail "disk test: not reproducible"
+"$sloglab" disk test optane-m10-16 --json - 2>/dev/null | grep -q '"sloglab-disk-test/1"' || fail "disk test --json -"
+
+# 4. saturation of a small drive.
+"$sloglab" disk test --saturate intel-dc-s3500-80 --minutes 20 --csv s.csv --svg s.svg >sat.txt || fail "saturate"
+grep -q 'write amplification' sat.txt || fail "saturate: no write amplification"
+grep -q '<polyline' s.svg || fail "saturate --svg"
+[ "$(wc -l <s.csv)" -gt 100 ] || fail "saturate --csv"
+
+# 5. Usage.
+expect() {
+	code=$1
+	text=$2
+	shift 2
+	"$sloglab" disk "$@" >out.txt 2>err.txt
+	got=$?
+	[ "$got" -eq "$code" ] || fail "disk $*: exit code $got, not $code"
+	grep -q -- "$text" err.txt || fail "disk $*: $(cat err.txt)"
+}
+expect 2 'name missing' show
+expect 2 'name missing' test
+expect 2 'not in any catalogue' show nope
+expect 2 'takes no argument' list x
+expect 2 'nothing to measure' test null
+expect 2 'works with devices of the catalogue only' test --file x --saturate
+expect 2 'not several of them' test --file x optane-m10-16
+expect 2 'works with --saturate only' test optane-m10-16 --svg x.svg
+expect 2 'no figures of its flash' test --saturate optane-m10-16
+expect 2 'works with --file and --nbd only' test optane-m10-16 --yes-destroy-data
+expect 2 'out of range' test --file x --size 1MiB
+
+# 6. A real file: a new one is removed, an existing one is not touched without leave.
+"$sloglab" disk test --file new.dat --size 16MiB --time 5 >real.txt || fail "disk test --file"
+grep -q '(measured)' real.txt || fail "disk test --file: not said to be measured"
+[ -e new.dat ] && fail "disk test --file leaves its file"
+head -c 16777216 /dev/zero >old.dat
+cp old.dat copy.dat
+expect 2 'would overwrite it' test --file old.dat
+cmp -s old.dat copy.dat || fail "disk test --file: touched without leave"
+"$sloglab" disk test --file old.dat --time 5 --yes-destroy-data >real.txt || fail "--yes-destroy-data"
+cmp -s old.dat copy.dat && fail "disk test --file: wrote nothing"
+expect 2 'neither a file nor a block device' test --file . --yes-destroy-data
+
+# 7. An export of our own: what the model says comes back over NBD, and a little more.
+"$sloglab" disk serve stec-mach16-slc-100,size=64MiB --dir served >serve.txt 2>&1 &
+server=$!
+tries=0
+while [ ! -S served/nbd.sock ] && [ $tries -lt 100 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+expect 2 'would overwrite the export' test --nbd "nbd+unix:///stec-mach16-slc-100?socket=$work/served/nbd.sock"
+"$sloglab" disk test --nbd "nbd+unix:///stec-mach16-slc-100?socket=$work/served/nbd.sock" --time 50 \
+	--yes-destroy-data --csv nbd.csv >nbd.txt 2>&1 || fail "disk test --nbd: $(cat nbd.txt serve.txt)"
+kill "$server"
+wait "$server" 2>/dev/null
+ns=$(awk -F, '$3 == "sync_write" && $4 == 4096 { printf "%d", $5 }' nbd.csv)
+[ "${ns:-0}" -gt 500000 ] || fail "disk test --nbd: 4 KiB in ${ns:-no} ns, modelled 637 us"
+expect 2 'connect' test --nbd "nbd+unix:///?socket=$work/gone" --yes-destroy-data
+finish
