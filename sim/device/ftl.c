@@ -67,6 +67,7 @@ static bool power_of_two(int n)
 static int check_config(const struct sl_ftl_config *c, struct sl_err *err)
 {
 	double pages;
+	int row;
 
 	if (c->dies < 1 || c->dies > 65536 || c->channels < 1 || c->superblocks < 8 ||
 	    c->superblocks > 1 << 20) {
@@ -91,8 +92,8 @@ static int check_config(const struct sl_ftl_config *c, struct sl_err *err)
 		return sl_err_set(err, -EINVAL,
 				  "flash: the free pool is 2 superblocks to half of a die, low to high");
 	}
-	pages = (double)c->dies * (double)((c->superblocks + SL_FTL_ROW - 1) / SL_FTL_ROW * SL_FTL_ROW) *
-		c->superblock_pages;
+	row = (c->superblocks + SL_FTL_ROW - 1) / SL_FTL_ROW * SL_FTL_ROW;
+	pages = (double)c->dies * row * c->superblock_pages;
 	if (pages > 4e9) {
 		return sl_err_set(err, -EINVAL, "flash: more than 16 TB of NAND; simulate a part (scale)");
 	}

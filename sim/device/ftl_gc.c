@@ -5,9 +5,10 @@
  * victims is kept. Cost-benefit takes the best age * free / valid (Rosenblum and Ousterhout 1992). Free
  * superblocks are used in the order in which they were erased, which spreads wear.
  *
- * The free pool: a fresh drive collects nothing until its pool is down to pool_low. From there on it keeps
- * pool_high: when that is more, the pool first grows again by pool_refill superblocks for each that the host
- * writes - the dip in throughput some drives show when they first run out of erased flash.
+ * The free pool: a drive that is fresh, or had time to fill its pool up, collects nothing until the pool is
+ * down to pool_low. From there on it keeps pool_high: when that is more, the pool first grows again by
+ * pool_refill superblocks for each that the host writes - the dip in throughput some drives show when they
+ * first run out of erased flash.
  */
 #include <assert.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static uint32_t fewest_valid(const int16_t *row, uint32_t n)
 	}
 	low[0] = vec_min(vec_min(low[0], low[1]), vec_min(low[2], low[3]));
 	for (int i = 0; i < 8; i++) {
-		best = low[0][i] < best ? low[0][i] : best;
+		best = (int16_t)(low[0][i] < best ? low[0][i] : best);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (row[i] == best) {
@@ -224,6 +225,7 @@ static uint32_t pool_goal(struct sl_ftl *ftl, struct sl_ftl_die *die)
 			return 0;
 		}
 		die->pool = high > low ? SL_FTL_REFILL : SL_FTL_PACED;
+		ftl->at_work++;
 	}
 	if (die->pool == SL_FTL_REFILL && die->free_count >= high) {
 		die->pool = SL_FTL_PACED;
@@ -267,7 +269,10 @@ void sl_ftl_idle(struct sl_ftl *ftl, int64_t from_ns, int64_t until_ns)
 {
 	int64_t at_ns = from_ns > ftl->path_free_ns ? from_ns : ftl->path_free_ns;
 
-	for (uint32_t d = 0; d < (uint32_t)ftl->config.dies && ftl->wanting > 0; d++) {
+	if (ftl->wanting == 0 && ftl->at_work == 0) {
+		return;
+	}
+	for (uint32_t d = 0; d < (uint32_t)ftl->config.dies && at_ns < until_ns; d++) {
 		struct sl_ftl_die *die = &ftl->dies[d];
 
 		while (die->free_count < (uint32_t)ftl->config.pool_high && at_ns < until_ns) {
@@ -281,6 +286,10 @@ void sl_ftl_idle(struct sl_ftl *ftl, int64_t from_ns, int64_t until_ns)
 			die->free_ns = (die->free_ns > at_ns ? die->free_ns : at_ns) + cost.die_ns;
 			at_ns += cost.path_ns;
 			ftl->path_free_ns = at_ns;
+		}
+		if (die->pool != SL_FTL_LAZY && die->free_count >= (uint32_t)ftl->config.pool_high) {
+			die->pool = SL_FTL_LAZY;
+			ftl->at_work--;
 		}
 	}
 }

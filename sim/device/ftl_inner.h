@@ -14,7 +14,7 @@ struct sl_ftl_cost {
 };
 
 enum sl_ftl_pool {
-	SL_FTL_LAZY,   /* nothing to do while the pool lasts: a fresh drive */
+	SL_FTL_LAZY,   /* nothing to do while the pool lasts: a fresh drive, or one that had time */
 	SL_FTL_REFILL, /* the pool ran low and grows again */
 	SL_FTL_PACED   /* as much is collected as is written */
 };
@@ -52,6 +52,7 @@ struct sl_ftl {
 	uint32_t ring;       /* place of the open unit in drained_ns */
 	uint32_t clock;      /* superblocks filled so far */
 	uint32_t wanting;    /* dies below pool_high */
+	uint32_t at_work;    /* dies whose pool is not SL_FTL_LAZY */
 	uint32_t stream_end; /* where the latest host command ended */
 	int64_t path_free_ns;
 	int64_t last_ns; /* when all units handed to the dies are programmed */

@@ -19,7 +19,7 @@ struct header {
 	int32_t tree, cost_benefit;
 	uint32_t die, unit_left, ring, clock, stream_end;
 	int64_t used_pages, extents;
-	uint64_t hash; /* of the tables */
+	uint64_t hash; /* of the tables and of what is above */
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
@@ -97,7 +97,7 @@ static struct header make_header(const struct sl_ftl *ftl, uint64_t tag)
 	h.stream_end = ftl->stream_end;
 	h.used_pages = ftl->used_pages;
 	h.extents = ftl->extents;
-	h.hash = hash_tables(ftl);
+	h.hash = hash_bytes(hash_tables(ftl), &h, offsetof(struct header, hash));
 	return h;
 }
 
@@ -122,7 +122,7 @@ int sl_ftl_save(const struct sl_ftl *ftl, uint64_t tag, const char *path, struct
 	list_tables(ftl, tables);
 	good = fwrite(&h, sizeof(h), 1, out.file) == 1;
 	for (int i = 0; i < N_TABLES && good; i++) {
-		good = fwrite(tables[i].data, 1, tables[i].bytes, out.file) == tables[i].bytes;
+		good = tables[i].bytes == 0 || fwrite(tables[i].data, tables[i].bytes, 1, out.file) == 1;
 	}
 	if (!good) {
 		rc = errno != 0 ? -errno : -EIO;
@@ -208,7 +208,7 @@ static bool rebuild(struct sl_ftl *ftl)
 	const struct sl_ftl_config *c = &ftl->config;
 
 	memset(ftl->bits, 0, sl_ftl_nand_pages(ftl) / 8);
-	ftl->wanting = 0;
+	ftl->wanting = ftl->at_work = 0;
 	for (uint32_t d = 0; d < (uint32_t)c->dies; d++) {
 		if (!die_ok(ftl, d)) {
 			return false;
@@ -218,6 +218,7 @@ static bool rebuild(struct sl_ftl *ftl)
 			    s < (uint32_t)c->superblocks ? 0 : SL_FTL_ABSENT;
 		}
 		ftl->wanting += ftl->dies[d].free_count < (uint32_t)c->pool_high;
+		ftl->at_work += ftl->dies[d].pool != SL_FTL_LAZY;
 	}
 	if (!count_mapped(ftl)) {
 		return false;
@@ -243,7 +244,7 @@ static bool rebuild(struct sl_ftl *ftl)
 
 static int read_all(FILE *file, const char *path, void *data, size_t bytes, struct sl_err *err)
 {
-	if (fread(data, 1, bytes, file) == bytes) {
+	if (bytes == 0 || fread(data, bytes, 1, file) == 1) {
 		return 0;
 	}
 	return sl_err_set(err, ferror(file) ? -EIO : -EINVAL, "%s: too short for a drive's state; delete it",
@@ -277,7 +278,8 @@ static int load_from(struct sl_ftl *ftl, uint64_t tag, FILE *file, const char *p
 	ftl->stream_end = h.stream_end;
 	ftl->used_pages = h.used_pages;
 	ftl->extents = h.extents;
-	if (hash_tables(ftl) != h.hash || h.die >= (uint32_t)ftl->config.dies || h.unit_left < 1 ||
+	if (hash_bytes(hash_tables(ftl), &h, offsetof(struct header, hash)) != h.hash ||
+	    h.die >= (uint32_t)ftl->config.dies || h.unit_left < 1 ||
 	    h.unit_left > (uint32_t)ftl->config.unit_pages || h.ring >= (uint32_t)ftl->config.buffer_units ||
 	    !rebuild(ftl)) {
 		return sl_err_set(err, -EINVAL, "%s: damaged; delete it", path);
@@ -343,8 +345,11 @@ int sl_ftl_check(const struct sl_ftl *ftl, struct sl_err *err)
 	uint32_t rows = (uint32_t)ftl->config.dies * ftl->row;
 	uint32_t *mapped = calloc(rows, sizeof(*mapped));
 	int64_t used = 0, extents = 0;
-	int rc = mapped ? 0 : sl_err_set(err, -ENOMEM, "flash: out of memory");
+	int rc = 0;
 
+	if (!mapped) {
+		return sl_err_set(err, -ENOMEM, "flash: out of memory");
+	}
 	for (int64_t page = 0; rc == 0 && page < ftl->config.logical_pages; page++) {
 		uint32_t at = ftl->map[page] - 1;
 

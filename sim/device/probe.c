@@ -44,7 +44,8 @@ int sl_dev_sync_write_ns(const struct sl_dev_spec *spec, int64_t bytes, int64_t 
 	struct sl_loop *loop;
 	int rc;
 
-	if (bytes < 512 || (spec->kind != SL_DEV_NULL && bytes > spec->capacity_bytes) || duration_ns < 1) {
+	if (bytes < 512 || (spec->kind != SL_DEV_NULL && (double)bytes > spec->capacity_bytes) ||
+	    duration_ns < 1) {
 		return sl_err_set(err, -EINVAL, "size of a write: from 512 bytes to the disk's size");
 	}
 	loop = sl_loop_new_virtual();

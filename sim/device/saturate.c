@@ -14,7 +14,7 @@
 #include "sim/device/ssd_front.h"
 
 #define DEPTH_MAX 1024
-#define BLOCK_MAX (256 * 1024)
+#define BLOCK_MAX (INT64_C(256) * 1024)
 #define SAMPLES_MAX 1000000
 
 struct run {
@@ -90,6 +90,7 @@ static int set_up(struct run *run, struct sl_err *err)
 		return sl_err_set(err, -EINVAL, "block size: larger than the write buffer");
 	}
 	sl_ssd_front_init(&run->front, run->spec);
+	run->front.behind_ns /= run->load.scale;
 	sl_rng_init(&run->rng, run->load.seed, "saturation");
 	rc = sl_ssd_bring_to(run->ftl, run->load.state, run->span_blocks * run->block_pages, run->load.seed,
 			     run->load.state_file, err);

@@ -10,6 +10,7 @@
  */
 #include "sim/device/ssd.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -50,6 +51,7 @@ static int64_t flash_batch(struct ssd *ssd, int64_t sent_ns, int64_t page, int n
 	int64_t ready_ns[SL_FTL_BATCH_MAX], logical = ssd->ftl_pages;
 	uint32_t pages[SL_FTL_BATCH_MAX];
 
+	assert(n > 0);
 	sent_ns = sl_later(sent_ns, sl_ftl_room_ns(ssd->ftl, n - 1));
 	for (int i = 0; i < n; i++) {
 		pages[i] = (uint32_t)((page + i) % logical);
@@ -159,7 +161,7 @@ int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, 
 	       struct sl_err *err)
 {
 	struct ssd *ssd = calloc(1, sizeof(*ssd));
-	struct sl_ftl_config config;
+	struct sl_ftl_config config = {0};
 	int rc = 0;
 
 	if (!ssd) {
@@ -181,7 +183,7 @@ int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, 
 		free(ssd);
 		return sl_err_wrap(err, "disk %s", name);
 	}
-	ssd->ftl_pages = ssd->ftl ? config.logical_pages : 0;
+	ssd->ftl_pages = config.logical_pages;
 	*ret = &ssd->dev;
 	return 0;
 }

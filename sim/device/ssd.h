@@ -53,14 +53,14 @@ uint32_t sl_ssd_default_scale(const struct sl_dev_spec *spec);
 
 /* Random writes in a closed loop. Zeroed fields take the default in brackets. */
 struct sl_ssd_load {
-	int64_t block_bytes; /* a multiple of 4 KiB up to 256 KiB [4 KiB] */
-	int depth;           /* commands outstanding [32] */
-	int64_t span_bytes;  /* written at random, from the start of the drive [all] */
-	int64_t duration_ns; /* required */
-	int64_t sample_ns;   /* [duration / 300] */
-	uint32_t scale;      /* [sl_ssd_default_scale] */
+	uint32_t scale;          /* [sl_ssd_default_scale] */
+	int depth;               /* commands outstanding [32] */
+	enum sl_ssd_state state; /* of the span, at the start */
+	int64_t block_bytes;     /* a multiple of 4 KiB up to 256 KiB [4 KiB] */
+	int64_t span_bytes;      /* written at random, from the start of the drive [all] */
+	int64_t duration_ns;     /* required */
+	int64_t sample_ns;       /* [duration / 300] */
 	uint64_t seed;
-	enum sl_ssd_state state;                    /* of the span, at the start */
 	const char *state_file;                     /* as of sl_ssd_prepare [NULL] */
 	bool (*progress)(void *ctx, int64_t at_ns); /* asked once per sample; false stops [NULL] */
 	void *ctx;

@@ -49,7 +49,8 @@ static void scale_down(struct sl_ftl_config *c, double scale)
 	c->read_ns = (int64_t)((double)c->read_ns / faster + 0.5);
 	c->erase_ns = (int64_t)((double)c->erase_ns / faster + 0.5);
 	c->dies = dies;
-	for (scale /= faster; scale >= 1.5; scale /= 2) {
+	scale /= faster;
+	while (scale >= 1.5) {
 		bool shorter = c->superblock_pages > LEAST_PAGES &&
 			       (c->superblock_pages > GOOD_PAGES || c->superblocks <= GOOD_SUPERBLOCKS);
 
@@ -59,6 +60,7 @@ static void scale_down(struct sl_ftl_config *c, double scale)
 		} else {
 			c->superblocks /= 2;
 		}
+		scale /= 2;
 	}
 }
 
