@@ -23,7 +23,7 @@ static void page_path(const struct sl_explain *explain, const struct sl_explain_
 		 variant_name(explain, cell), time);
 	fputs("<figure class=\"card\"><h3>", out);
 	sl_html_text(variant_name(explain, cell), out);
-	fprintf(out, " <span class=\"mute small\">%s; serial NFS calls: %s</span></h3>\n", time, calls);
+	fprintf(out, " <span class=\"mute small\">%s; serial calls: %s</span></h3>\n", time, calls);
 	sl_explain_svg_path(path, sl_explain_scale(explain, cell->workload, q), title, out);
 	fputs("</figure>\n", out);
 }

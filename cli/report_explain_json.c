@@ -42,7 +42,7 @@ static json_t *json_path(const struct sl_path *path)
 	    json_pack("{s:s, s:I, s:I, s:I}", "kind", path->name, "operation", (json_int_t)path->op,
 		      "start_ns", (json_int_t)path->start_ns, "latency_ns", (json_int_t)path->latency_ns);
 
-	json_object_set_new(object, "nfs_calls",
+	json_object_set_new(object, "serial_calls",
 			    json_pack("{s:i, s:i, s:i}", "read", path->reads, "write", path->writes, "commit",
 				      path->commits));
 	json_object_set_new(object, "layers", json_layers(path));

@@ -168,7 +168,7 @@ static void put_totals(struct sl_table *table, const struct group *group, enum s
 		}
 	}
 	if (sl_table_row(table)) {
-		sl_table_put(table, SL_TINT_NONE, "NFS calls");
+		sl_table_put(table, SL_TINT_NONE, "serial calls");
 		for (int i = 0; i < group->n; i++) {
 			sl_explain_round_trips(&group->cells[i]->path[q], text, sizeof(text));
 			sl_table_put(table, SL_TINT_NONE, "%s", text);

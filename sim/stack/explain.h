@@ -47,7 +47,7 @@ struct sl_path {
 	const char *name; /* static: "transaction", "fsync", "read", "write" */
 	int64_t start_ns, latency_ns;
 	int64_t service_ns[SL_LAYERS], waiting_ns[SL_LAYERS];
-	/* NFS calls one after the other on the path. */
+	/* Calls to the store one after the other on the path: NFS calls, or a local program's. */
 	int reads, writes, commits;
 	int n_segments, room;
 	struct sl_segment *segments; /* owned, in order of time */

@@ -7,7 +7,9 @@ small="explain b3n-2014 --variant none,s3500 --workload oltp2"
 
 # shellcheck disable=SC2086
 "$sloglab" $small --json a.json --html a.html --trace t.json >a.txt 2>err.txt || fail "exit code: $(cat err.txt)"
-[ -s err.txt ] && fail "stderr is not empty: $(cat err.txt)"
+# A slow machine shows how far it is.
+grep -v ' cells, about ' err.txt >said.txt
+[ -s said.txt ] && fail "stderr is not empty: $(cat said.txt)"
 for part in 'no SSD can lift this' '3 writes' 'SLOG at no cost' 'guest vCPUs' 's3500 gains' 'twice the guest vCPUs'; do
 	grep -qF -- "$part" a.txt || fail "text lacks $part"
 done
@@ -37,7 +39,7 @@ grep -q 'program CPU' q.txt && fail "quick: the program's own CPU is not modelle
 "$sloglab" explain "$src/tests/unit/cli/hostile.yaml" --html h.html >h.txt 2>err.txt || fail "hostile: $(cat err.txt)"
 grep -q '<script\|<img' h.html && fail "text of the scenario became an element"
 "$sloglab" explain b3n-2014 --workload oltp2 --variant s3500 --set pool.sync=disabled >d.txt || fail "sync disabled"
-grep -q 'nothing is synchronous' d.txt || fail "sync disabled: $(grep == d.txt)"
+grep -q 'nothing is synchronous' d.txt || fail "sync disabled: $(grep '^==' d.txt)"
 
 browser=$(command -v chromium || command -v chromium-browser)
 if [ -n "$browser" ]; then

@@ -17,9 +17,10 @@ cmp -s "$work/table" "$work/pasted" || fail "README.md: the table is not what is
 
 n=0
 grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
-for command in run explain fit doctor help; do
+for command in run explain advise init fit doctor help; do
 	"$sloglab" "$command" --help >>"$work/help"
 done
+"$sloglab" disk serve --help >>"$work/help"
 while read -r option; do
 	n=$((n + 1))
 	case $option in --help | --version | --preset | --build | --install) continue ;; esac
