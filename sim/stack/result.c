@@ -187,6 +187,12 @@ static const struct sl_cell *first_cell(const struct sl_result *result, int work
 	return NULL;
 }
 
+/* Is it what a faster SLOG would relieve? */
+static bool is_log(const struct sl_resource *resource)
+{
+	return strcmp(resource->name, "ZIL") == 0 || strcmp(resource->name, "log device") == 0;
+}
+
 static const struct sl_resource *busiest(const struct sl_measure *measure)
 {
 	const struct sl_resource *most = NULL;
@@ -224,8 +230,9 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 		     slog->value / none->value);
 	limit = busiest(&slog->measure);
 	if (limit && n > 0 && (size_t)n < size) {
-		(void)snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name,
-			       limit->utilisation * 100,
-			       limit->utilisation >= SATURATED ? ": a faster SLOG can add no more" : "");
+		(void)snprintf(
+		    buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name, limit->utilisation * 100,
+		    limit->utilisation >= SATURATED && !is_log(limit) ? ": a faster SLOG can add no more"
+								      : "");
 	}
 }

@@ -13,6 +13,9 @@
 #define ARC_SHARE 0.7               /* of the storage VM's memory */
 #define DIRTY_MAX_SHARE 0.1         /* zfs_dirty_data_max_percent */
 #define DIRTY_SYNC_BYTES (64 << 20) /* zfs_dirty_data_sync of 0.6.3 */
+#define DELAY_FROM_SHARE 0.6        /* zfs_delay_min_dirty_percent */
+#define DELAY_SCALE_NS 500000.0     /* zfs_delay_scale */
+#define DELAY_MAX_NS 1e8            /* zfs_delay_max_ns */
 #define RECORD_UNIT 131072.0        /* the record size that the per-record CPU costs are stated for */
 #define META_RECORD 256u            /* bytes of a TX_CREATE and the like */
 
@@ -31,6 +34,8 @@ struct sl_pool {
 	int64_t record_cpu_ns;
 	int sync;
 	bool holes;
+	int64_t last_wakeup_ns; /* dp_last_wakeup: delayed writers go one after the other */
+	struct pool_call *blocked, **blocked_tail; /* writers that found the pool full of dirty data */
 };
 
 /* One store request on its way through the pool. */
@@ -41,6 +46,8 @@ struct pool_call {
 	struct sl_cpu_job job;
 	struct sl_zil_waiter waiter;
 	struct sl_vdev_io io;
+	struct sl_timer delay;
+	struct pool_call *next; /* blocked */
 	int64_t start_ns;
 };
 
@@ -174,6 +181,62 @@ static int64_t call_cpu_ns(struct sl_pool *pool, int64_t now_ns, const struct sl
 	return 0;
 }
 
+static void start_call(struct pool_call *call, int64_t now_ns)
+{
+	call->job.done.fire = call_ready;
+	sl_cpu_run(call->pool->cpu, now_ns, &call->job, call_cpu_ns(call->pool, now_ns, call->req));
+}
+
+static void delay_over(struct sl_timer *timer, int64_t now_ns)
+{
+	start_call(sl_container_of(timer, struct pool_call, delay), now_ns);
+}
+
+/*
+ * The write throttle (dmu_tx_delay): above 60 % of zfs_dirty_data_max each write waits
+ * delay_scale x (dirty - 60 %) / (max - dirty), at most 100 ms, one after the other; at the maximum writers
+ * block until the syncing txg has written something.
+ */
+static void admit_write(struct pool_call *call, int64_t now_ns)
+{
+	struct sl_pool *pool = call->pool;
+	double max = (double)pool->txg.config.dirty_max_bytes, dirty = (double)sl_txg_unsynced(&pool->txg);
+	double over = dirty - max * DELAY_FROM_SHARE, delay_ns;
+
+	if (dirty >= max) {
+		call->next = NULL;
+		*pool->blocked_tail = call;
+		pool->blocked_tail = &call->next;
+		return;
+	}
+	if (over <= 0) {
+		start_call(call, now_ns);
+		return;
+	}
+	delay_ns = DELAY_SCALE_NS * over / (max - dirty);
+	delay_ns = delay_ns < DELAY_MAX_NS ? delay_ns : DELAY_MAX_NS;
+	pool->last_wakeup_ns =
+	    (pool->last_wakeup_ns > now_ns ? pool->last_wakeup_ns : now_ns) + (int64_t)delay_ns;
+	call->delay.fire = delay_over;
+	sl_loop_arm(pool->loop, &call->delay, pool->last_wakeup_ns);
+}
+
+/* The syncing txg has made room: blocked writers try again, in order. */
+static void txg_progress(void *arg, int64_t now_ns)
+{
+	struct sl_pool *pool = arg;
+	struct pool_call *call = pool->blocked;
+
+	pool->blocked = NULL;
+	pool->blocked_tail = &pool->blocked;
+	while (call) {
+		struct pool_call *next = call->next;
+
+		admit_write(call, now_ns);
+		call = next;
+	}
+}
+
 static void pool_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)
 {
 	struct sl_pool *pool = sl_container_of(store, struct sl_pool, store);
@@ -182,8 +245,11 @@ static void pool_submit(struct sl_store *store, int64_t now_ns, struct sl_store_
 	call->pool = pool;
 	call->req = req;
 	call->start_ns = now_ns;
-	call->job.done.fire = call_ready;
-	sl_cpu_run(pool->cpu, now_ns, &call->job, call_cpu_ns(pool, now_ns, req));
+	if (req->op == SL_STORE_WRITE) {
+		admit_write(call, now_ns);
+	} else {
+		start_call(call, now_ns);
+	}
 }
 
 static void pool_store_free(struct sl_store *store)
@@ -197,8 +263,8 @@ static void txg_synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_n
 {
 	struct sl_pool *pool = arg;
 
-	(void)now_ns;
 	sl_zil_synced(&pool->zil, txg);
+	txg_progress(pool, now_ns);
 	if (pool->store.on_synced) {
 		pool->store.on_synced(pool->store.on_synced_arg, closed_ns);
 	}
@@ -307,6 +373,8 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	sl_zil_init(&pool->zil, &zil, pool->loop, pool->cpu, pool->trace);
 	sl_txg_init(&pool->txg, &txg, pool->loop, pool->cpu, pool->trace);
 	pool->txg.on_synced = txg_synced;
+	pool->txg.on_progress = txg_progress;
+	pool->blocked_tail = &pool->blocked;
 	pool->txg.arg = pool;
 }
 

@@ -90,6 +90,7 @@ static void start_sync(struct sl_txg *txg, int64_t now_ns)
 	/* Indirect blocks and the fixed metadata are written like records, only smaller: see
 	 * next_write_bytes. */
 	txg->writes_left += META_WRITES + 2 * indirect;
+	txg->parts = txg->cpu_left + txg->writes_left;
 	txg->flushes_left = FINAL_FLUSHES;
 	txg->open++;
 	txg->dirty_records = txg->dirty_holes = 0;
@@ -141,6 +142,9 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 
 	sl_slab_put(&txg->ios, io);
 	txg->in_flight--;
+	if (txg->on_progress) {
+		txg->on_progress(txg->arg, now_ns);
+	}
 	sync_step(txg, now_ns);
 }
 
@@ -218,6 +222,16 @@ void sl_txg_fini(struct sl_txg *txg)
 {
 	free(txg->dirty.slots);
 	sl_slab_fini(&txg->ios);
+}
+
+int64_t sl_txg_unsynced(const struct sl_txg *txg)
+{
+	uint32_t left = txg->cpu_left + txg->writes_left + txg->in_flight;
+
+	if (!txg->syncing) {
+		return txg->dirty_bytes;
+	}
+	return txg->dirty_bytes + (int64_t)((double)txg->sync_bytes * left / txg->parts);
 }
 
 uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes)

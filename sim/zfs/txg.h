@@ -38,6 +38,8 @@ struct sl_txg {
 	struct sl_cpu *cpu;
 	struct sl_trace *trace;
 	void (*on_synced)(void *arg, uint64_t txg, int64_t opened_until_ns, int64_t now_ns);
+	void (*on_progress)(void *arg,
+			    int64_t now_ns); /* a part of the syncing txg is written; may be NULL */
 	void *arg;
 	uint64_t open; /* number of the open txg */
 	struct sl_txg_set dirty;
@@ -49,6 +51,7 @@ struct sl_txg {
 	int64_t sync_start_ns, closed_ns;
 	uint32_t cpu_left, writes_left; /* records to work on, writes to issue */
 	uint32_t in_flight;
+	uint32_t parts; /* of the syncing txg: records to work on and writes */
 	int64_t write_bytes, sync_bytes;
 	struct sl_cpu_job job;
 	struct sl_slab ios;
@@ -65,6 +68,9 @@ void sl_txg_fini(struct sl_txg *txg);
  * read-modify-write). */
 uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes,
 		      bool zero);
+
+/* Bytes that are dirty: of the open txg, and what is left of the syncing one. */
+int64_t sl_txg_unsynced(const struct sl_txg *txg);
 
 /* Records a range touches. */
 uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes);
