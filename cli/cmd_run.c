@@ -94,7 +94,7 @@ static int run_check(struct run *run, struct sl_err *err)
 		return sl_err_set(err, -EINVAL,
 				  "only one of --json, --csv, --html and --trace can go to stdout");
 	}
-	return 0;
+	return sl_out_check_distinct(files, (int)(sizeof(files) / sizeof(files[0])), err);
 }
 
 static int run_prepare(struct run *run, struct sl_err *err)
@@ -185,6 +185,16 @@ static bool run_uses_stdout(const struct run *run)
 	return false;
 }
 
+/* What was published is not of the box that ran. */
+static void print_overridden(const struct run *run, FILE *out)
+{
+	fputs("overridden:", out);
+	for (int i = 0; i < run->set.n; i++) {
+		fprintf(out, "%s %s", i > 0 ? "," : "", run->set.word[i]);
+	}
+	fputs("; errors compare another box with the published one\n", out);
+}
+
 /* Runs, prints, writes; files are written only when everything asked for was measured. */
 static int run_do(struct run *run, struct sl_err *err)
 {
@@ -211,6 +221,9 @@ static int run_do(struct run *run, struct sl_err *err)
 	if (report.result && sl_report_text(&report, run_uses_stdout(run) ? stderr : stdout, &later) < 0) {
 		*err = later;
 		return SL_EXIT_FAILED;
+	}
+	if (report.result && run->set.n > 0) {
+		print_overridden(run, run_uses_stdout(run) ? stderr : stdout);
 	}
 	if (interrupted) {
 		sl_err_set(err, -EINTR,

@@ -36,6 +36,37 @@ static int out_resolve(const char *path, char real[PATH_MAX], struct sl_err *err
 	return 0;
 }
 
+/* Where `path` will be: its folder resolved, its name as given. */
+static void out_place(const char *path, char place[2 * PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX], real[PATH_MAX];
+
+	out_folder(path, dir);
+	snprintf(place, 2 * PATH_MAX, "%s/%s", realpath(dir, real) ? real : dir, slash ? slash + 1 : path);
+}
+
+int sl_out_check_distinct(const char *const *paths, int n, struct sl_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		for (int k = i + 1; k < n; k++) {
+			char a[2 * PATH_MAX], b[2 * PATH_MAX];
+
+			if (!paths[i] || !paths[k] || sl_out_is_stdout(paths[i])) {
+				continue;
+			}
+			out_place(paths[i], a);
+			out_place(paths[k], b);
+			if (strcmp(a, b) == 0) {
+				return sl_err_set(err, -EINVAL,
+						  "%.200s: two outputs to one file; give each its own",
+						  paths[k]);
+			}
+		}
+	}
+	return 0;
+}
+
 static int out_write_all(int fd, const char *data, size_t size)
 {
 	while (size > 0) {

@@ -57,6 +57,7 @@ expect 2 '--set: "guests.vcpus" is not KEY=VALUE' run b3n-2014 --set guests.vcpu
 expect 2 'guests.vcpu' run b3n-2014 --set guests.vcpu=4
 expect 2 'guests.vcpus' run b3n-2014 --set guests.vcpus=4x
 expect 2 'nowhere/x.json: cannot write' run b3n-2014 --json nowhere/x.json
+expect 2 './x.csv: two outputs to one file' run b3n-2014 --json x.csv --csv ./x.csv
 expect 2 'folder: is a folder; name a file' run b3n-2014 --html folder
 expect 2 'only one of --json' run b3n-2014 --json - --csv -
 expect 2 '--hold-out: "oltp3" is not in the scenario; did you mean oltp2?' fit b3n-2014 --hold-out oltp3
