@@ -12,6 +12,7 @@
 
 #define ROWS_DEFAULT 20
 #define DRIVES_MAX 256
+#define NAME_MAX_BYTES 80 /* longer ones are no names: the catalogue says so */
 #define SUFFIX ".yaml"
 
 struct advise {
@@ -21,7 +22,8 @@ struct advise {
 	struct sl_session session, shelf; /* shelf: the same file, for loading drives */
 	struct sl_chosen variants, workloads;
 	int n_drives;
-	char *drives[DRIVES_MAX]; /* owned names */
+	char names[DRIVES_MAX][NAME_MAX_BYTES];
+	const char *drives[DRIVES_MAX]; /* into names */
 	bool named;
 	struct sl_advice advice;
 };
@@ -90,10 +92,9 @@ static int drives_add(struct advise *a, const char *name, size_t length, struct 
 	if (a->n_drives == DRIVES_MAX) {
 		return sl_err_set(err, -EINVAL, "--catalogue: more than %d drives; name some", DRIVES_MAX);
 	}
-	a->drives[a->n_drives] = strndup(name, length);
-	if (!a->drives[a->n_drives]) {
-		return sl_err_set(err, -ENOMEM, "out of memory");
-	}
+	snprintf(a->names[a->n_drives], NAME_MAX_BYTES, "%.*s",
+		 (int)(length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES), name);
+	a->drives[a->n_drives] = a->names[a->n_drives];
 	a->n_drives++;
 	return 0;
 }
@@ -223,7 +224,7 @@ static int advise_run(struct advise *a, struct sl_err *err)
 	    .base_variant = a->variants.n ? a->variants.index[0] : 0,
 	    .workloads = a->workloads.index,
 	    .n_workloads = a->workloads.n,
-	    .drives = (const char *const *)a->drives,
+	    .drives = a->drives,
 	    .n_drives = a->n_drives,
 	    .named = a->named,
 	    .budget_usd = (double)a->budget,
@@ -283,9 +284,6 @@ int sl_cmd_advise(const struct sl_command *self, int argc, char **argv, struct s
 		code = advise_do(&a, err);
 	}
 	sl_advice_fini(&a.advice);
-	for (int i = 0; i < a.n_drives; i++) {
-		free(a.drives[i]);
-	}
 	free(a.variants.index);
 	free(a.workloads.index);
 	sl_session_close(&a.shelf);

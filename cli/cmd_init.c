@@ -161,11 +161,10 @@ static int check_word(const struct question *q, const char *text, struct sl_err 
 
 static int check_number(const struct question *q, const char *text, struct sl_err *err)
 {
-	char *end;
+	char *end = NULL;
 	unsigned long long value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
 
-	if (!isdigit((unsigned char)text[0]) || *end != '\0' || strlen(text) > 12 || value < q->min ||
-	    value > q->max) {
+	if (!end || *end != '\0' || strlen(text) > 12 || value < q->min || value > q->max) {
 		return sl_err_set(err, -EINVAL, "--%s: \"%.40s\" is not a whole number from %llu to %llu",
 				  q->flag, text, (unsigned long long)q->min, (unsigned long long)q->max);
 	}
@@ -232,38 +231,47 @@ static int read_line(struct init *in, char **ret)
 	return 0;
 }
 
-/* Asks until the answer is right; an empty one takes the default. On a terminal a wrong one is asked again.
- */
-static int ask(struct init *in, int number, struct sl_err *err)
+static void prompt(struct init *in, const struct question *q)
+{
+	fprintf(stderr, "%s%s%s%s [%s]: ", q->text, q->words ? " (" : "", q->words ? q->words : "",
+		q->words ? ")" : "", answer_of(&in->answers, q));
+}
+
+/* One answer; an empty one takes the default. -EINVAL: a wrong one. */
+static int ask_once(struct init *in, int number, struct sl_err *err)
 {
 	const struct question *q = &questions[number];
-	bool terminal = isatty(STDIN_FILENO);
 	char *text = NULL;
+	int rc = read_line(in, &text);
+
+	if (rc == -EINTR) {
+		return sl_err_set(err, rc, "interrupted: nothing was written");
+	}
+	if (rc < 0 || !text) {
+		return sl_err_set(err, -EPIPE,
+				  "init: the input ended at question %d of %d (--%s); nothing was written; "
+				  "--yes takes the defaults",
+				  number + 1, N_QUESTIONS, q->flag);
+	}
+	return text[0] ? answer_take(in, q, text, err) : 0;
+}
+
+/* On a terminal a wrong answer is asked again. */
+static int ask(struct init *in, int number, struct sl_err *err)
+{
+	bool terminal = isatty(STDIN_FILENO);
 	int rc = -EINVAL;
 
-	for (int tries = 0; tries < TRIES_MAX && rc == -EINVAL; tries++) {
+	for (int tries = 1; rc == -EINVAL && tries <= TRIES_MAX; tries++) {
 		if (terminal) {
-			fprintf(stderr, "%s%s%s%s [%s]: ", q->text, q->words ? " (" : "",
-				q->words ? q->words : "", q->words ? ")" : "", answer_of(&in->answers, q));
+			prompt(in, &questions[number]);
 		}
-		rc = read_line(in, &text);
-		if (rc == -EINTR) {
-			return sl_err_set(err, rc, "interrupted: nothing was written");
+		rc = ask_once(in, number, err);
+		if (rc != -EINVAL || !terminal || tries == TRIES_MAX) {
+			return rc;
 		}
-		if (rc < 0) {
-			return sl_err_set(
-			    err, rc,
-			    "init: the input ended at question %d of %d (--%s); nothing was written; "
-			    "--yes takes the defaults",
-			    number + 1, N_QUESTIONS, q->flag);
-		}
-		rc = text[0] ? answer_take(in, q, text, err) : 0;
-		if (rc == -EINVAL && terminal && tries + 1 < TRIES_MAX) {
-			fprintf(stderr, "%s\n", err->msg);
-			*err = (struct sl_err){0};
-		} else if (rc < 0) {
-			break;
-		}
+		fprintf(stderr, "%s\n", err->msg);
+		*err = (struct sl_err){0};
 	}
 	return rc;
 }
@@ -291,10 +299,10 @@ static int ask_all(struct init *in, struct sl_err *err)
 /* The name under which the file is loaded to check it means nothing to the user. */
 static void rename_in_message(struct sl_err *err, const char *tmp, const char *path)
 {
-	size_t length = strlen(tmp);
+	size_t length = tmp ? strlen(tmp) : 0;
 	char rest[sizeof(err->msg)];
 
-	if (strncmp(err->msg, tmp, length) == 0) {
+	if (length > 0 && strncmp(err->msg, tmp, length) == 0) {
 		snprintf(rest, sizeof(rest), "%s", err->msg + length);
 		snprintf(err->msg, sizeof(err->msg), "%.120s%.380s", path, rest);
 	}

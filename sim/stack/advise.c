@@ -220,13 +220,15 @@ static int run_table(struct run *run, int workload, int n_candidates)
 {
 	struct sl_advice *advice = run->advice;
 	struct sl_advice_table *table = &advice->tables[advice->n_tables];
+	bool base_ran = false;
 	int rc = 0;
 
 	*table = (struct sl_advice_table){.workload = workload, .base = -1};
 	for (int i = 0; rc == 0 && i < n_candidates && !advice->stopped; i++) {
 		rc = add_row(run, table, i);
+		base_ran |= i == 0 && table->n_rows == 1;
 	}
-	if (rc == 0 && !advice->stopped && table->n_rows > 0 && table->rows[0].candidate == 0) {
+	if (rc == 0 && !advice->stopped && base_ran) {
 		sl_advice_judge(advice, table, run->options);
 		rc = add_combination(run, table);
 	}

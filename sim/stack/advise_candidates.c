@@ -268,7 +268,7 @@ static void rebuild_as_mirrors(struct sl_candidate *c, const struct sl_box *base
 	c->box.data_layout = SL_LAYOUT_STRIPE;
 	c->box.n_data = base->n_data / 2;
 	for (int i = 0; i < c->box.n_data; i++) {
-		c->box.data[i] = pair_of(&base->data[2 * i], &base->data[2 * i + 1]);
+		c->box.data[i] = pair_of(&base->data[(size_t)i * 2], &base->data[(size_t)i * 2 + 1]);
 	}
 }
 
