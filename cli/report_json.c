@@ -24,6 +24,8 @@ static const char *metric_name(const struct sl_workload *workload)
 		return "request_rate";
 	case SL_WL_SYNCWRITE:
 		return "write_rate";
+	case SL_WL_DISK:
+		return workload->disk_metric == SL_DISK_MIB ? "mib_rate" : "iops";
 	}
 	return "";
 }

@@ -18,7 +18,7 @@ struct closed_loop {
 	const struct sl_iops_load *load;
 	struct sl_rng rng;
 	uint64_t blocks, done;
-	int64_t last_ns;
+	int64_t last_ns; /* that counts */
 	struct slot slots[];
 };
 
@@ -37,8 +37,10 @@ static void on_done(struct sl_timer *timer, int64_t now_ns)
 	struct slot *slot = sl_container_of(timer, struct slot, req.done);
 	struct closed_loop *run = slot->run;
 
-	run->done++;
-	run->last_ns = now_ns;
+	if (now_ns >= run->load->from_ns) {
+		run->done++;
+		run->last_ns = now_ns;
+	}
 	if (run->done < run->load->requests && now_ns < run->load->duration_ns) {
 		send(slot, now_ns);
 	} else {
@@ -86,10 +88,14 @@ int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load,
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	run->load = load;
+	if (load->span_bytes > 0 && (double)load->span_bytes < size) {
+		size = (double)load->span_bytes;
+	}
 	run->blocks = (uint64_t)(size / (double)load->block_bytes);
 	sl_rng_init(&run->rng, load->seed, "random requests");
 	rc = run_loop(spec, run, loop, err);
-	*ret = run->last_ns > 0 ? (double)run->done * 1e9 / (double)run->last_ns : 0;
+	*ret = run->last_ns > load->from_ns ? (double)run->done * 1e9 / (double)(run->last_ns - load->from_ns)
+					    : 0;
 	sl_loop_free(loop);
 	free(run);
 	return rc;

@@ -12,6 +12,8 @@
 struct sl_iops_load {
 	bool write;
 	int64_t block_bytes;
+	int64_t span_bytes;  /* from the start of the disk; 0 = all */
+	int64_t from_ns;     /* what is done before does not count */
 	int depth;           /* requests outstanding, 1 to SL_IOPS_DEPTH_MAX */
 	int64_t duration_ns; /* ends at the first of these */
 	uint64_t requests;

@@ -72,7 +72,8 @@ struct sl_box {
 enum sl_workload_kind {
 	SL_WL_OLTP,
 	SL_WL_FILEIO,
-	SL_WL_SYNCWRITE
+	SL_WL_SYNCWRITE,
+	SL_WL_DISK /* writes on the first data disk itself: no pool, no guest */
 };
 
 enum {
@@ -102,6 +103,16 @@ enum {
 	SL_METRIC_RATE,
 	SL_METRIC_IOSTAT_WRITES,
 	SL_METRIC_IOSTAT_KIB
+};
+
+enum {
+	SL_DISK_IOPS,
+	SL_DISK_MIB
+};
+enum {
+	SL_DISK_FRESH,
+	SL_DISK_FULL,
+	SL_DISK_STEADY
 };
 
 struct sl_workload {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KIND_WORDS "oltp|fileio|syncwrite"
+#define KIND_WORDS "oltp|fileio|syncwrite|disk"
 
 static int no_memory(struct sl_err *err)
 {
@@ -45,7 +45,7 @@ static int workload_kind(const struct sl_reader *r, const yaml_node_t *map, stru
 
 	if (!node) {
 		return sl_yaml_fail(r->yaml, map, workload->name, r->err,
-				    "'kind' is missing; write kind: oltp, fileio or syncwrite");
+				    "'kind' is missing; write kind: oltp, fileio, syncwrite or disk");
 	}
 	text = sl_yaml_scalar(r->yaml, node, "kind", r->err);
 	if (!text) {
@@ -54,7 +54,7 @@ static int workload_kind(const struct sl_reader *r, const yaml_node_t *map, stru
 	kind = sl_schema_word(KIND_WORDS, text);
 	if (kind < 0) {
 		return sl_yaml_fail(r->yaml, node, "kind", r->err,
-				    "'%.40s' is not known; write oltp, fileio or syncwrite", text);
+				    "'%.40s' is not known; write oltp, fileio, syncwrite or disk", text);
 	}
 	workload->kind = (enum sl_workload_kind)kind;
 	return 0;
@@ -99,6 +99,13 @@ static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 		return sl_yaml_fail(
 		    yaml, map, workload->name, err,
 		    "a file is smaller than one block; raise file_total or lower files or block");
+	}
+	if (workload->kind == SL_WL_DISK && workload->max_time_ns <= workload->measure_from_ns) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "measures nothing; give max_time a value above measure_from");
+	}
+	if (workload->kind == SL_WL_DISK && (uint64_t)workload->block_bytes % 4096 != 0) {
+		return sl_yaml_fail(yaml, map, workload->name, err, "block must be a multiple of 4 KiB");
 	}
 	if (workload->kind == SL_WL_SYNCWRITE && workload->file_total_bytes < workload->block_bytes) {
 		return sl_yaml_fail(yaml, map, workload->name, err,

@@ -26,7 +26,7 @@ const char *sl_change_name(enum sl_change change)
 
 const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table)
 {
-	static const char *const names[] = {"TPS", "request/s", "write/s"};
+	static const char *const names[] = {"TPS", "request/s", "write/s", "IOPS"};
 
 	return names[sl_scenario_workload(advice->scenario, table->workload)->kind];
 }
@@ -40,6 +40,7 @@ bool sl_advice_is_bulk(const struct sl_workload *workload)
 		/* Small ones are the log of a database or the like, which nobody starts again. */
 		return workload->pattern == SL_PATTERN_SEQUENTIAL && workload->block_bytes >= 65536;
 	case SL_WL_OLTP:
+	case SL_WL_DISK:
 		break;
 	}
 	return false;

@@ -17,7 +17,7 @@ const char *sl_engine_name(enum sl_engine engine)
 
 const char *sl_metric_unit(enum sl_workload_kind kind)
 {
-	static const char *const units[] = {"TPS", "requests/s", "writes/s"};
+	static const char *const units[] = {"TPS", "requests/s", "writes/s", "IOPS"};
 
 	return units[kind];
 }
@@ -27,6 +27,9 @@ const char *sl_workload_unit(const struct sl_workload *workload)
 	static const char *const units[] = {
 	    [SL_METRIC_IOSTAT_WRITES] = "log writes/s", [SL_METRIC_IOSTAT_KIB] = "log KiB/s"};
 
+	if (workload->kind == SL_WL_DISK && workload->disk_metric == SL_DISK_MIB) {
+		return "MiB/s";
+	}
 	return workload->metric == SL_METRIC_RATE ? sl_metric_unit(workload->kind) : units[workload->metric];
 }
 
@@ -34,6 +37,9 @@ double sl_metric_value(const struct sl_measure *measure, const struct sl_workloa
 {
 	double seconds = (double)measure->elapsed_ns / 1e9;
 
+	if (workload->kind == SL_WL_DISK && workload->disk_metric == SL_DISK_MIB) {
+		return measure->rate * workload->block_bytes / (1 << 20);
+	}
 	switch (workload->metric) {
 	case SL_METRIC_IOSTAT_WRITES:
 		return seconds > 0 ? (double)measure->log_requests / seconds : 0;

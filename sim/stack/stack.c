@@ -8,6 +8,7 @@
 #include "sim/base/loop.h"
 #include "sim/guest/client.h"
 #include "sim/hyp/hyp.h"
+#include "sim/stack/disk_run.h"
 #include "sim/stack/result.h"
 #include "sim/wire/wire.h"
 #include "sim/zfs/nfsd.h"
@@ -63,6 +64,7 @@ static struct sl_client *new_client(const struct sl_client_env *env)
 	case SL_WL_FILEIO:
 		return sl_fileio_client_new(env);
 	case SL_WL_SYNCWRITE:
+	case SL_WL_DISK: /* has no client, see sl_disk_run */
 		break;
 	}
 	return sl_syncwrite_client_new(env);
@@ -157,7 +159,12 @@ int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, u
 		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err)
 {
 	struct stack stack;
-	int rc = stack_init(&stack, box, workload, seed, trace, err);
+	int rc;
+
+	if (workload->kind == SL_WL_DISK) {
+		return sl_disk_run(box, workload, seed, ret, err);
+	}
+	rc = stack_init(&stack, box, workload, seed, trace, err);
 
 	if (rc == 0) {
 		assert(stack.client);

@@ -232,8 +232,8 @@ Test(scenario_bad, workloads)
 {
 #define W(text) WORK_HEAD "workloads: {w: {" text "}}\n"
 	static const struct bad cases[] = {
-	    {W("threads: 2"), 4, 16, "w: 'kind' is missing; write kind: oltp, fileio or syncwrite"},
-	    {W("kind: iops"), 4, 23, "kind: 'iops' is not known; write oltp, fileio or syncwrite"},
+	    {W("threads: 2"), 4, 16, "w: 'kind' is missing; write kind: oltp, fileio, syncwrite or disk"},
+	    {W("kind: iops"), 4, 23, "kind: 'iops' is not known; write oltp, fileio, syncwrite or disk"},
 	    {W("kind: oltp, treads: 2"), 4, 29, "unknown key 'treads'; did you mean 'threads'?"},
 	    {W("kind: fileio, rows: 2"), 4, 31, "key 'rows' does not belong to this kind of workload"},
 	    {W("kind: oltp, threads: 0"), 4, 38, "threads: '0': out of range"},
