@@ -89,7 +89,7 @@ int sl_members_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_
 		char member[SL_DEV_NAME_MAX + 16];
 		int rc;
 
-		snprintf(member, sizeof(member), "%s.%d", name, i);
+		(void)snprintf(member, sizeof(member), "%s.%d", name, i);
 		rc = sl_dev_new(spec->members[i], loop, seed, member, &members[i], err);
 		if (rc < 0) {
 			while (i > 0) {

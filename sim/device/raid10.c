@@ -280,7 +280,7 @@ static const struct sl_dev_ops raid_ops = {
 static int pair_new(struct raid *raid, const struct sl_dev_spec *spec, uint64_t seed, const char *name,
 		    struct sl_err *err)
 {
-	int at = raid->n_pairs;
+	size_t at = (size_t)raid->n_pairs;
 	struct sl_dev_spec disks[2] = {*spec->members[2 * at], *spec->members[2 * at + 1]};
 	struct sl_dev_spec mirror = {
 	    .kind = SL_DEV_MIRROR, .n_members = 2, .members = {&disks[0], &disks[1]}};
@@ -295,7 +295,7 @@ static int pair_new(struct raid *raid, const struct sl_dev_spec *spec, uint64_t 
 	if (rc < 0) {
 		return sl_err_set(err, rc, "disk %s: out of memory", name);
 	}
-	snprintf(pair_name, sizeof(pair_name), "%s.%d", name, at);
+	(void)snprintf(pair_name, sizeof(pair_name), "%s.%zu", name, at);
 	rc = sl_dev_new(&mirror, raid->dev.loop, seed, pair_name, &pair->mirror, err);
 	if (rc < 0) {
 		sl_lines_fini(&pair->lines);

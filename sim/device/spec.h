@@ -27,11 +27,11 @@ struct sl_seek_point {
 struct sl_dev_spec {
 	char name[SL_DEV_NAME_MAX];
 	enum sl_dev_kind kind;
-	bool assumed;  /* some figure is only assumed, its own or a member's */
-	int n_members; /* mirror, stripe, raid10: the disks it is made of */
-	const struct sl_dev_spec *members[SL_DEV_MEMBERS_MAX]; /* borrowed: must outlive sl_dev_new */
+	int n_members;     /* mirror, stripe, raid10: the disks it is made of */
 	int n_seek_points; /* hdd: a measured curve in place of the three seek figures; 0 = none, else >= 2 */
-	struct sl_seek_point seek_points[SL_SEEK_POINTS_MAX]; /* by rising share */
+	bool assumed;      /* some figure is only assumed, its own or a member's */
+	const struct sl_dev_spec *members[SL_DEV_MEMBERS_MAX]; /* borrowed: must outlive sl_dev_new */
+	struct sl_seek_point seek_points[SL_SEEK_POINTS_MAX];  /* by rising share */
 #define SL_FIGURE(kinds, key, unit, field, dflt, min, max, help) double field;
 #include "sim/device/figures.def"
 #undef SL_FIGURE

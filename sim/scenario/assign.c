@@ -244,27 +244,30 @@ static int add_named(const struct sl_reader *r, const yaml_node_t *node, const c
 }
 
 /* {mirror: [NAME, NAME]} */
-static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
-		      struct sl_disks *disks, const char **ret_text)
+static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+		      const char **ret_text)
 {
 	struct sl_disks sides = {0};
+	struct sl_disk_list side_list = {list->key, SL_DEV_MEMBERS_MAX, false, &sides};
+	struct sl_disks *disks = list->disks;
 	struct sl_yaml_pair pair;
 	int rc;
 
 	if (sl_yaml_pairs(node) != 1 || strcmp(sl_yaml_pair(r->yaml, node, 0).key, "mirror") != 0) {
-		return sl_yaml_fail(r->yaml, node, key, r->err,
+		return sl_yaml_fail(r->yaml, node, list->key, r->err,
 				    "is no disk; write NAME, NAME x COUNT or {mirror: [NAME, NAME]}");
 	}
 	pair = sl_yaml_pair(r->yaml, node, 0);
-	rc = sl_scenario_disks(r, pair.value, key, SL_DEV_MEMBERS_MAX, false, &sides, ret_text);
+	rc = sl_scenario_disks(r, pair.value, &side_list, ret_text);
 	if (rc == 0 && sides.n < 2) {
-		rc = sl_yaml_fail(r->yaml, pair.value, key, r->err,
+		rc = sl_yaml_fail(r->yaml, pair.value, list->key, r->err,
 				  "a mirror needs at least 2 disks; add one");
 	}
-	if (rc == 0 && disks->n >= max) {
-		rc = sl_yaml_fail(r->yaml, node, key, r->err, "more than %d disks; use fewer", max);
+	if (rc == 0 && disks->n >= list->max) {
+		rc = sl_yaml_fail(r->yaml, node, list->key, r->err, "more than %d disks; use fewer",
+				  list->max);
 	}
-	rc = rc == 0 ? sl_scenario_mirror(r, node, key, &sides) : rc;
+	rc = rc == 0 ? sl_scenario_mirror(r, node, list->key, &sides) : rc;
 	if (rc < 0) {
 		return rc;
 	}
@@ -272,21 +275,22 @@ static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const 
 	return 0;
 }
 
-static int add_disk(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
-		    bool mirrors, struct sl_disks *disks, char *text, size_t size)
+/* One entry of a list; appends it to `text`, "a, b x 2". */
+static int add_disk(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+		    char *text, size_t size)
 {
 	size_t at = strlen(text);
 	const char *sides = "";
 	int rc;
 
-	if (mirrors && node->type == YAML_MAPPING_NODE) {
-		rc = add_mirror(r, node, key, max, disks, &sides);
+	if (list->mirrors && node->type == YAML_MAPPING_NODE) {
+		rc = add_mirror(r, node, list, &sides);
 		if (rc == 0) {
 			(void)snprintf(text + at, size - at, "%smirror(%s)", at ? ", " : "", sides);
 		}
 		return rc;
 	}
-	rc = add_named(r, node, key, max, disks);
+	rc = add_named(r, node, list->key, list->max, list->disks);
 	if (rc == 0) {
 		(void)snprintf(text + at, size - at, "%s%s", at ? ", " : "",
 			       (const char *)node->data.scalar.value);
@@ -294,19 +298,18 @@ static int add_disk(const struct sl_reader *r, const yaml_node_t *node, const ch
 	return rc;
 }
 
-int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
-		      bool mirrors, struct sl_disks *disks, const char **ret_text)
+int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+		      const char **ret_text)
 {
-	char text[SL_BOX_DATA_MAX * (SL_NAME_MAX + 8)] = ""; /* "a, b x 2" for the report */
+	char text[SL_BOX_DATA_MAX * (SL_NAME_MAX + 8)] = "";
 	int rc = 0;
 
 	if (node->type == YAML_SEQUENCE_NODE) {
 		for (int i = 0; i < sl_yaml_items(node) && rc == 0; i++) {
-			rc = add_disk(r, sl_yaml_item(r->yaml, node, i), key, max, mirrors, disks, text,
-				      sizeof(text));
+			rc = add_disk(r, sl_yaml_item(r->yaml, node, i), list, text, sizeof(text));
 		}
 	} else {
-		rc = add_disk(r, node, key, max, mirrors, disks, text, sizeof(text));
+		rc = add_disk(r, node, list, text, sizeof(text));
 	}
 	if (rc == 0 && ret_text) {
 		*ret_text = sl_arena_strdup(&r->sc->arena, text);
@@ -334,7 +337,9 @@ static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *r
 		assign->text = "none";
 	} else {
 		/* Mirrors are for log devices: the data disks have their layout. */
-		rc = sl_scenario_disks(r, node, row->key, (int)row->max, optional, disks, &assign->text);
+		struct sl_disk_list list = {row->key, (int)row->max, optional, disks};
+
+		rc = sl_scenario_disks(r, node, &list, &assign->text);
 	}
 	assign->value = disks->n;
 	assign->disks = disks;

@@ -14,7 +14,9 @@ int sl_device_read_members(const struct sl_reader *r, struct sl_device *device, 
 		return sl_yaml_fail(r->yaml, node, "disks", r->err,
 				    "only a mirror, stripe or raid10 is made of disks; remove it");
 	}
-	return sl_scenario_disks(r, node, "disks", SL_DEV_MEMBERS_MAX, false, &device->members, NULL);
+	struct sl_disk_list list = {"disks", SL_DEV_MEMBERS_MAX, false, &device->members};
+
+	return sl_scenario_disks(r, node, &list, NULL);
 }
 
 static int curve_number(const struct sl_reader *r, const yaml_node_t *node, enum sl_unit unit, double max,

@@ -120,10 +120,18 @@ int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err);
 int sl_scenario_unknown(const struct sl_reader *r, const yaml_node_t *node, struct sl_schema table,
 			const char *key, const char *otherwise);
 
-/* Reads "NAME", "NAME x COUNT" or, with `mirrors`, {mirror: [NAME, NAME]} at `node`, or a list of these, and
- * appends them to `disks`, at most `max`. *ret_text is what was written, for reports; may be NULL. */
-int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
-		      bool mirrors, struct sl_disks *disks, const char **ret_text);
+/* Where a list of disks is written and what it may hold. */
+struct sl_disk_list {
+	const char *key;
+	int max;                /* disks at most */
+	bool mirrors;           /* {mirror: [NAME, NAME]} is a disk too */
+	struct sl_disks *disks; /* gets them */
+};
+
+/* Reads "NAME", "NAME x COUNT" or a mirror at `node`, or a list of these, and appends them to list->disks.
+ * *ret_text is what was written, for reports; may be NULL. */
+int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+		      const char **ret_text);
 
 /* library.c: files that are found by name, FOLDER/NAME.yaml beside the scenario, then in the data folder.
  * `node` is where the name was written, for messages. On success *ret is loaded. */
