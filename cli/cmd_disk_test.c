@@ -80,6 +80,21 @@ static int check_files(const struct test *test, struct sl_err *err)
 		   : 0;
 }
 
+static int read_size(struct test *test, struct sl_err *err)
+{
+	double bytes;
+
+	if (sl_units_parse(test->size, SL_UNIT_BYTES, &bytes, err) < 0) {
+		return sl_err_wrap(err, "--size");
+	}
+	if (bytes < 8388608 || bytes > 1e15) {
+		return sl_err_set(err, -EINVAL, "--size: %s is out of range; write 8MiB to 1000TB",
+				  test->size);
+	}
+	test->size_bytes = (int64_t)bytes;
+	return 0;
+}
+
 static int test_check(struct test *test, struct sl_err *err)
 {
 	int targets = (test->names.n > 0) + (test->file != NULL) + (test->nbd != NULL);
@@ -105,17 +120,8 @@ static int test_check(struct test *test, struct sl_err *err)
 		return sl_err_set(err, -EINVAL, "--saturate: at most %d devices at a time",
 				  SL_DISK_CURVES_MAX);
 	}
-	if (test->size) {
-		double bytes;
-
-		if (sl_units_parse(test->size, SL_UNIT_BYTES, &bytes, err) < 0) {
-			return sl_err_wrap(err, "--size");
-		}
-		if (bytes < 8388608 || bytes > 1e15) {
-			return sl_err_set(err, -EINVAL, "--size: %s is out of range; write 8MiB to 1000TB",
-					  test->size);
-		}
-		test->size_bytes = (int64_t)bytes;
+	if (test->size && read_size(test, err) < 0) {
+		return err->code;
 	}
 	return check_files(test, err);
 }

@@ -185,14 +185,19 @@ static bool run_uses_stdout(const struct run *run)
 	return false;
 }
 
-/* What was published is not of the box that ran. */
-static void print_overridden(const struct run *run, FILE *out)
+/* The table, and what makes it another box than the published one. */
+static int print_table(const struct run *run, const struct sl_report *report, struct sl_err *err)
 {
-	fputs("overridden:", out);
-	for (int i = 0; i < run->set.n; i++) {
-		fprintf(out, "%s %s", i > 0 ? "," : "", run->set.word[i]);
+	FILE *out = run_uses_stdout(run) ? stderr : stdout;
+	int rc = sl_report_text(report, out, err);
+
+	for (int i = 0; rc == 0 && i < run->set.n; i++) {
+		fprintf(out, "%s%s", i > 0 ? ", " : "overridden: ", run->set.word[i]);
 	}
-	fputs("; errors compare another box with the published one\n", out);
+	if (rc == 0 && run->set.n > 0) {
+		fputs("; errors compare another box with the published one\n", out);
+	}
+	return rc;
 }
 
 /* Runs, prints, writes; files are written only when everything asked for was measured. */
@@ -218,12 +223,9 @@ static int run_do(struct run *run, struct sl_err *err)
 			run->live.n_skipped, run->live.n_skipped > 1 ? "s" : "");
 	}
 	report.result = report.result->scenario ? report.result : NULL;
-	if (report.result && sl_report_text(&report, run_uses_stdout(run) ? stderr : stdout, &later) < 0) {
+	if (report.result && print_table(run, &report, &later) < 0) {
 		*err = later;
 		return SL_EXIT_FAILED;
-	}
-	if (report.result && run->set.n > 0) {
-		print_overridden(run, run_uses_stdout(run) ? stderr : stdout);
 	}
 	if (interrupted) {
 		sl_err_set(err, -EINTR,

@@ -238,7 +238,7 @@ static void svg_curve(const struct curves *all, int at, double top, FILE *out)
 	fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" points=\"", colours[at]);
 	for (int i = 0; i < curve->data.n; i++) {
 		const struct sl_ssd_sample *sample = &curve->data.samples[i];
-		double minute = (double)(sample->end_ns - curve->data.sample_ns / 2) / MINUTE;
+		double minute = ((double)sample->end_ns - (double)curve->data.sample_ns / 2) / MINUTE;
 
 		fprintf(out, "%.1f,%.1f ", SVG_MARGIN + width * minute / (double)all->options->minutes,
 			SVG_HEIGHT - SVG_MARGIN - height * sample->iops / top);

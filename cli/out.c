@@ -9,6 +9,8 @@
 
 #include "sim/base/outfile.h"
 
+#define OUT_PLACE_MAX (2 * (size_t)PATH_MAX)
+
 /* Folder part of `path` into `dir`. */
 static void out_folder(const char *path, char dir[PATH_MAX])
 {
@@ -37,20 +39,20 @@ static int out_resolve(const char *path, char real[PATH_MAX], struct sl_err *err
 }
 
 /* Where `path` will be: its folder resolved, its name as given. */
-static void out_place(const char *path, char place[2 * PATH_MAX])
+static void out_place(const char *path, char place[OUT_PLACE_MAX])
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX], real[PATH_MAX];
 
 	out_folder(path, dir);
-	snprintf(place, 2 * PATH_MAX, "%s/%s", realpath(dir, real) ? real : dir, slash ? slash + 1 : path);
+	snprintf(place, OUT_PLACE_MAX, "%s/%s", realpath(dir, real) ? real : dir, slash ? slash + 1 : path);
 }
 
 int sl_out_check_distinct(const char *const *paths, int n, struct sl_err *err)
 {
 	for (int i = 0; i < n; i++) {
 		for (int k = i + 1; k < n; k++) {
-			char a[2 * PATH_MAX], b[2 * PATH_MAX];
+			char a[OUT_PLACE_MAX], b[OUT_PLACE_MAX];
 
 			if (!paths[i] || !paths[k] || sl_out_is_stdout(paths[i])) {
 				continue;

@@ -54,10 +54,10 @@ struct worker {
 	struct real_file *file;
 	struct sl_rng rng;
 	void *buffer;
-	bool write;
 	int64_t bytes, end_ns;
 	uint64_t done;
 	int error; /* errno of the first failure */
+	bool write;
 };
 
 static void *work(void *arg)
