@@ -45,14 +45,14 @@ enum sl_engine {
 struct sl_cell {
 	int variant, workload; /* indices into the scenario */
 	enum sl_engine engine;
+	int n_samples;
 	double value; /* mean of samples */
 	double ci95;  /* half width of the 95 % interval (Student t), 0 with one sample */
-	int n_samples;
 	double samples[SL_SAMPLES_MAX];
-	struct sl_measure measure; /* of the first sample */
-	bool has_published;
+	struct sl_measure measure;   /* of the first sample */
 	double published, error_pct; /* (value / published - 1) * 100 */
 	enum sl_role role;
+	bool has_published;
 	char warning[256]; /* "" = none */
 };
 

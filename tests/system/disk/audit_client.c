@@ -281,7 +281,7 @@ static int run_check(char **argv)
 {
 	struct client c;
 	FILE *state = fopen(argv[4], "r");
-	uint32_t n_blocks, lost = 0, illegal = 0;
+	uint32_t n_blocks = 0, lost = 0, illegal = 0;
 	int unit = number(argv[5]) < BLOCK ? 512 : BLOCK;
 
 	if (!state || fread(&n_blocks, sizeof(n_blocks), 1, state) != 1) {

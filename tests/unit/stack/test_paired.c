@@ -43,18 +43,18 @@ Test(paired, the_verdict_says_what_the_interval_says)
 {
 	static const struct {
 		int n;
-		double other[3];
 		enum sl_paired_sign sign;
+		double other[3];
 		const char *text;
 	} rows[] = {
-	    {0, {0}, SL_PAIRED_UNKNOWN, "x: nothing to compare"},
-	    {1, {127}, SL_PAIRED_SINGLE, "x: 1.27x, one run each and so no interval"},
+	    {0, SL_PAIRED_UNKNOWN, {0}, "x: nothing to compare"},
+	    {1, SL_PAIRED_SINGLE, {127}, "x: 1.27x, one run each and so no interval"},
 	    {3,
-	     {99, 100, 101},
 	     SL_PAIRED_SAME,
+	     {99, 100, 101},
 	     "x: no difference that 3 runs show (1.00x, 95 % interval 0.98..1.03)"},
-	    {3, {126, 127, 128}, SL_PAIRED_MORE, "x: 1.27x, 95 % interval 1.25..1.30"},
-	    {3, {50, 50, 50}, SL_PAIRED_LESS, "x: 0.50x, 95 % interval 0.500..0.500"},
+	    {3, SL_PAIRED_MORE, {126, 127, 128}, "x: 1.27x, 95 % interval 1.25..1.30"},
+	    {3, SL_PAIRED_LESS, {50, 50, 50}, "x: 0.50x, 95 % interval 0.500..0.500"},
 	};
 	static const double base[] = {100, 100, 100};
 
