@@ -2,8 +2,8 @@
 #ifndef SL_CLI_CLI_H
 #define SL_CLI_CLI_H
 
-#include "cli/options.h"
 #include "sim/base/err.h"
+#include "sim/base/options.h"
 
 enum {
 	SL_EXIT_OK = 0,

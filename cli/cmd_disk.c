@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/disk.h"
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
 
 /* Names as in the usage line: "disk serve". */
 static const struct sl_command commands[] = {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
 
 static const struct sl_command commands[] = {
     {"run", "SCENARIO", "predict, and measure, every variant x workload of a scenario", sl_cmd_run},

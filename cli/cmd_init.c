@@ -8,12 +8,12 @@
 
 #include "cli/cli.h"
 #include "cli/init_scenario.h"
-#include "cli/options.h"
 #include "cli/out.h"
 #include "cli/paths.h"
 #include "cli/signals.h"
-#include "cli/suggest.h"
+#include "sim/base/options.h"
 #include "sim/base/outfile.h"
+#include "sim/base/suggest.h"
 #include "sim/scenario/scenario.h"
 
 #define OUTPUT_DEFAULT "my-box.yaml"

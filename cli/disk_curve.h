@@ -2,8 +2,8 @@
 #ifndef SL_CLI_DISK_CURVE_H
 #define SL_CLI_DISK_CURVE_H
 
-#include "cli/options.h"
 #include "sim/base/err.h"
+#include "sim/base/options.h"
 
 #define SL_DISK_CURVES_MAX 8
 

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/signals.h"
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
 
 static int usage_error(const char *what, const char *word)
 {

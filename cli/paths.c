@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
 
 #define SCENARIOS_MAX 64
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
 
 struct catalogue {
 	const char *option; /* for messages */

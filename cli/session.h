@@ -2,8 +2,8 @@
 #ifndef SL_CLI_SESSION_H
 #define SL_CLI_SESSION_H
 
-#include "cli/options.h"
 #include "cli/paths.h"
+#include "sim/base/options.h"
 #include "sim/scenario/scenario.h"
 
 struct sl_session {

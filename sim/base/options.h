@@ -1,7 +1,7 @@
 /* GNU long options from a table: --name VALUE, --name=VALUE, unambiguous prefixes, `--`, operands in between.
  */
-#ifndef SL_CLI_OPTIONS_H
-#define SL_CLI_OPTIONS_H
+#ifndef SL_BASE_OPTIONS_H
+#define SL_BASE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,12 +21,15 @@ enum sl_option_kind {
 	SL_OPT_FLAG,   /* bool */
 	SL_OPT_TEXT,   /* const char * */
 	SL_OPT_NUMBER, /* uint64_t, between min and max */
-	SL_OPT_WORDS   /* struct sl_words: may be repeated */
+	SL_OPT_WORDS,  /* struct sl_words: may be repeated */
+	SL_OPT_TIME,   /* int64_t in ns, written with a unit; min and max in ns */
+	SL_OPT_BYTES,  /* uint64_t, written with a unit, between min and max */
+	SL_OPT_CHOICE  /* unsigned: which of the words in `arg`, "one|two|three" */
 };
 
 struct sl_option {
 	const char *name; /* without dashes; NULL ends the table */
-	const char *arg;  /* name of the value, NULL for flags */
+	const char *arg;  /* name of the value, NULL for flags; the words of a choice */
 	const char *help;
 	enum sl_option_kind kind;
 	void *ret; /* of the type that `kind` says */

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/options.h"
-#include "cli/suggest.h"
+#include "sim/base/options.h"
+#include "sim/base/suggest.h"
 
 struct target {
 	bool flag;
@@ -112,6 +112,61 @@ Test(options, says_what_is_wrong_and_what_would_be_right)
 
 		cr_assert_eq(parse(&t, cases[i].words), -EINVAL, "case %zu", i);
 		cr_assert_str_eq(t.err.msg, cases[i].message);
+	}
+}
+
+Test(options, reads_units_and_choices)
+{
+	static const struct {
+		const char *word;
+		int64_t time_ns;
+		uint64_t bytes;
+		unsigned mode;
+	} cases[] = {
+	    {"--time=1.5ms", 1500000, 0, 0}, {"--time=10s", 10000000000, 0, 0},
+	    {"--size=16KiB", 0, 16384, 0},   {"--size=1MiB", 0, 1048576, 0},
+	    {"--mode=rd", 0, 0, 0},          {"--mode=rndwr", 0, 0, 1},
+	    {"--mode=wr", 0, 0, 2},
+	};
+	static const char *const wrong[][2] = {
+	    {"--time=5", "--time: "},
+	    {"--time=11s", "--time: \"11s\" is not between 1ms and 10s"},
+	    {"--time=0.9ms", "--time: \"0.9ms\" is not between 1ms and 10s"},
+	    {"--size=2MiB", "--size: \"2MiB\" is not between 0B and 1MiB"},
+	    {"--size=nan", "--size: "},
+	    {"--mode=rnd", "--mode: \"rnd\" is none of rd|rndwr|wr"},
+	    {"--mode=rd|rndwr", "--mode: \"rd|rndwr\" is none of rd|rndwr|wr"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) + sizeof(wrong) / sizeof(wrong[0]); i++) {
+		size_t n = sizeof(cases) / sizeof(cases[0]);
+		int64_t time_ns = 0;
+		uint64_t bytes = 0;
+		unsigned mode = 0;
+		const struct sl_option options[] = {
+		    {"time", "TIME", "", SL_OPT_TIME, &time_ns, 1000000, 10000000000},
+		    {"size", "BYTES", "", SL_OPT_BYTES, &bytes, 0, 1048576},
+		    {"mode", "rd|rndwr|wr", "", SL_OPT_CHOICE, &mode, 0, 0},
+		    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+		char word[64], name[] = "x";
+		char *argv[] = {name, word, NULL};
+		struct sl_words operands;
+		struct sl_err err = {0};
+		bool help;
+
+		snprintf(word, sizeof(word), "%s", i < n ? cases[i].word : wrong[i - n][0]);
+		if (i < n) {
+			cr_assert_eq(sl_options_parse(options, 2, argv, &operands, &help, &err), 0, "%s: %s",
+				     word, err.msg);
+			cr_assert_eq(time_ns, cases[i].time_ns, "%s", word);
+			cr_assert_eq(bytes, cases[i].bytes, "%s", word);
+			cr_assert_eq(mode, cases[i].mode, "%s", word);
+		} else {
+			cr_assert_eq(sl_options_parse(options, 2, argv, &operands, &help, &err), -EINVAL,
+				     "%s", word);
+			cr_assert(strncmp(err.msg, wrong[i - n][1], strlen(wrong[i - n][1])) == 0, "%s",
+				  err.msg);
+		}
 	}
 }
 

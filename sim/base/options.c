@@ -1,11 +1,12 @@
-#include "cli/options.h"
+#include "sim/base/options.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
+#include "sim/base/units.h"
 
 struct cursor {
 	int argc;
@@ -75,6 +76,45 @@ static int option_number(const struct sl_option *o, const char *text, struct sl_
 	return 0;
 }
 
+/* A value with a unit. Whole numbers below 2^53 are exact as doubles. */
+static int option_unit(const struct sl_option *o, const char *text, enum sl_unit unit, struct sl_err *err)
+{
+	char least[32], most[32];
+	double value;
+	int rc = sl_units_parse(text, unit, &value, err);
+
+	if (rc < 0) {
+		return sl_err_wrap(err, "--%s", o->name);
+	}
+	if (value < (double)o->min || value > (double)o->max) {
+		sl_units_format((double)o->min, unit, least, sizeof(least));
+		sl_units_format((double)o->max, unit, most, sizeof(most));
+		return sl_err_set(err, -EINVAL, "--%s: \"%.80s\" is not between %s and %s", o->name, text,
+				  least, most);
+	}
+	if (unit == SL_UNIT_TIME) {
+		*(int64_t *)o->ret = (int64_t)value;
+	} else {
+		*(uint64_t *)o->ret = (uint64_t)value;
+	}
+	return 0;
+}
+
+static int option_choice(const struct sl_option *o, const char *text, struct sl_err *err)
+{
+	size_t length = strlen(text);
+	unsigned index = 0;
+
+	for (const char *at = o->arg; at; at = strchr(at, '|'), index++) {
+		at += *at == '|';
+		if (strcspn(at, "|") == length && memcmp(at, text, length) == 0) {
+			*(unsigned *)o->ret = index;
+			return 0;
+		}
+	}
+	return sl_err_set(err, -EINVAL, "--%s: \"%.80s\" is none of %s", o->name, text, o->arg);
+}
+
 static int option_store(const struct sl_option *o, const char *value, struct sl_err *err)
 {
 	struct sl_words *words;
@@ -98,6 +138,12 @@ static int option_store(const struct sl_option *o, const char *value, struct sl_
 		}
 		words->word[words->n++] = value;
 		return 0;
+	case SL_OPT_TIME:
+		return option_unit(o, value, SL_UNIT_TIME, err);
+	case SL_OPT_BYTES:
+		return option_unit(o, value, SL_UNIT_BYTES, err);
+	case SL_OPT_CHOICE:
+		return option_choice(o, value, err);
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "sim/base/suggest.h"
 
 #include <string.h>
 
