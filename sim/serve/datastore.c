@@ -298,3 +298,8 @@ const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds)
 {
 	return sl_nfs3_stats(ds->nfs);
 }
+
+struct sl_pacer *sl_datastore_pacer(struct sl_datastore *ds)
+{
+	return ds->pacer;
+}

@@ -43,6 +43,7 @@ struct sl_datastore_timing {
 };
 
 struct sl_datastore;
+struct sl_pacer;
 
 /* Opens the files (recovering what a kill left), binds and listens. -EADDRINUSE names the port and the
  * remedy. */
@@ -53,6 +54,8 @@ uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds);
 uint16_t sl_datastore_mount_port(const struct sl_datastore *ds);
 /* A snapshot, valid until the next call. */
 const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds);
+/* What times the calls: for dilation, latencies off and on, stalls, another store. Belongs to `ds`. */
+struct sl_pacer *sl_datastore_pacer(struct sl_datastore *ds);
 const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds);
 
 /* The durable tree of DESIGN section 5: one sparse file per inode, one metadata journal; unstable data in

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/slab.h"
+#include "sim/serve/pace.h"
 
 /* Events of the model run while draining at the end; a store that needs more is stuck. */
 #define PACER_DRAIN_MAX 10000000u
@@ -17,6 +18,7 @@ struct paced {
 	struct sl_pacer_client *client;
 	int64_t arrival_ns;         /* wall time */
 	int64_t submit_ns, done_ns; /* model time */
+	bool instant;               /* never saw the model: done when it arrived */
 	struct paced *prev, *next;  /* of the requests in service */
 	struct paced *ready_next;
 };
@@ -25,17 +27,36 @@ struct sl_pacer {
 	struct sl_store base;
 	struct sl_loop *wall, *model;
 	struct sl_store *store;
-	int64_t offset_ns; /* wall time - model time */
+	struct sl_pace pace;
+	bool instant;
 	int64_t credit_cap_ns, credit_ns;
 	struct sl_pacer_client *client;
 	struct sl_slab slab;
 	struct paced *in_service;
 	struct paced *ready_first, **ready_end;
+	uint32_t n_modelled; /* in service of `store` */
+	struct swap {
+		struct sl_loop *model;
+		struct sl_store *store; /* NULL: no swap under way */
+		void (*retired)(void *arg);
+		void *arg;
+		struct paced *held_first, **held_end; /* arrived meanwhile */
+	} swap;
 	struct sl_timer wake;
 	struct sl_hist modelled;
-	int64_t credit_used_ns, synced_ns;
-	bool synced; /* on_synced is to be told */
+	int64_t credit_used_ns, synced_ns; /* synced: wall time */
+	bool synced;                       /* on_synced is to be told */
 };
+
+static int64_t to_wall(const struct sl_pacer *pacer, int64_t model_ns)
+{
+	return pacer->model ? sl_pace_to_wall(&pacer->pace, model_ns) : model_ns;
+}
+
+static int64_t to_model(const struct sl_pacer *pacer, int64_t wall_ns)
+{
+	return pacer->model ? sl_pace_to_model(&pacer->pace, wall_ns) : wall_ns;
+}
 
 static struct sl_pacer *pacer_of(struct sl_store *store)
 {
@@ -56,11 +77,12 @@ static void paced_deliver(struct sl_pacer *pacer, struct paced *paced)
 {
 	struct sl_store_req *outer = paced->outer;
 	struct sl_pacer_client *client = paced->client;
-	int64_t due_ns = paced->done_ns + pacer->offset_ns;
+	int64_t due_ns = paced->instant ? paced->arrival_ns : to_wall(pacer, paced->done_ns);
 	int64_t ready_ns = due_ns > paced->arrival_ns ? due_ns : paced->arrival_ns;
-	bool timed = outer->op != SL_STORE_GETATTR;
+	bool timed = outer->op != SL_STORE_GETATTR && !paced->instant;
 
-	if (outer->op == SL_STORE_WRITE || outer->op == SL_STORE_COMMIT) {
+	pacer->n_modelled -= !paced->instant;
+	if (timed && (outer->op == SL_STORE_WRITE || outer->op == SL_STORE_COMMIT)) {
 		sl_hist_add(&pacer->modelled, paced->done_ns - paced->submit_ns);
 	}
 	outer->stable = paced->inner.stable;
@@ -76,24 +98,38 @@ static void paced_deliver(struct sl_pacer *pacer, struct paced *paced)
 	}
 }
 
+static struct paced *paced_pop(struct paced **first, struct paced ***end)
+{
+	struct paced *paced = *first;
+
+	*first = paced->ready_next;
+	if (!*first) {
+		*end = first;
+	}
+	return paced;
+}
+
+static void paced_push(struct paced *paced, struct paced ***end)
+{
+	paced->ready_next = NULL;
+	**end = paced;
+	*end = &paced->ready_next;
+}
+
 static void pacer_deliver(struct sl_pacer *pacer)
 {
 	while (pacer->ready_first) {
-		struct paced *paced = pacer->ready_first;
-
-		pacer->ready_first = paced->ready_next;
-		if (!pacer->ready_first) {
-			pacer->ready_end = &pacer->ready_first;
-		}
-		paced_deliver(pacer, paced);
+		paced_deliver(pacer, paced_pop(&pacer->ready_first, &pacer->ready_end));
 	}
 	if (pacer->synced) {
 		pacer->synced = false;
 		if (pacer->base.on_synced) {
-			pacer->base.on_synced(pacer->base.on_synced_arg, pacer->synced_ns + pacer->offset_ns);
+			pacer->base.on_synced(pacer->base.on_synced_arg, pacer->synced_ns);
 		}
 	}
 }
+
+static void wake_arm(struct sl_pacer *pacer);
 
 static void model_done(struct sl_timer *timer, int64_t now_ns)
 {
@@ -104,11 +140,10 @@ static void model_done(struct sl_timer *timer, int64_t now_ns)
 	if (!pacer->model) {
 		/* The store runs on the wall loop: this is a callback of it already. */
 		paced_deliver(pacer, paced);
+		wake_arm(pacer);
 		return;
 	}
-	paced->ready_next = NULL;
-	*pacer->ready_end = paced;
-	pacer->ready_end = &paced->ready_next;
+	paced_push(paced, &pacer->ready_end);
 }
 
 static void model_synced(void *arg, int64_t as_of_ns)
@@ -123,7 +158,7 @@ static void model_synced(void *arg, int64_t as_of_ns)
 	}
 	/* Told later: the model may be advanced from inside a submit. */
 	pacer->synced = true;
-	pacer->synced_ns = as_of_ns;
+	pacer->synced_ns = to_wall(pacer, as_of_ns);
 }
 
 /* Runs the model's events due up to until_ns (model time), leaving its clock at the last of them. */
@@ -142,12 +177,12 @@ static void model_advance(struct sl_pacer *pacer, int64_t until_ns)
 
 static void wake_arm(struct sl_pacer *pacer)
 {
-	int64_t due_ns = sl_loop_next_due(pacer->model);
+	int64_t due_ns = pacer->model ? sl_loop_next_due(pacer->model) : SL_NEVER;
 
-	if (pacer->ready_first || pacer->synced) {
+	if (pacer->ready_first || pacer->synced || (pacer->swap.store && pacer->n_modelled == 0)) {
 		due_ns = sl_loop_now(pacer->wall);
 	} else if (due_ns != SL_NEVER) {
-		due_ns += pacer->offset_ns + (pacer->in_service ? 0 : pacer->credit_cap_ns);
+		due_ns = to_wall(pacer, due_ns) + (pacer->in_service ? 0 : pacer->credit_cap_ns);
 	}
 	if (due_ns == SL_NEVER) {
 		sl_loop_cancel(pacer->wall, &pacer->wake);
@@ -156,24 +191,13 @@ static void wake_arm(struct sl_pacer *pacer)
 	}
 }
 
-static void wake_fire(struct sl_timer *timer, int64_t now_ns)
+/* Brings the model to when the request arrived, earlier by the credit where it can, and submits. */
+static void paced_start(struct sl_pacer *pacer, struct paced *paced, int64_t credit_ns)
 {
-	struct sl_pacer *pacer = sl_container_of(timer, struct sl_pacer, wake);
+	int64_t at_ns = to_model(pacer, paced->arrival_ns);
 
-	model_advance(pacer, now_ns - pacer->offset_ns - (pacer->in_service ? 0 : pacer->credit_cap_ns));
-	pacer_deliver(pacer);
-	wake_arm(pacer);
-}
-
-static void pacer_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)
-{
-	struct sl_pacer *pacer = pacer_of(store);
-	struct paced *paced = sl_slab_get(&pacer->slab);
-	int64_t at_ns = now_ns - pacer->offset_ns;
-
-	assert(pacer->client);
 	if (pacer->model) {
-		int64_t credited_ns = at_ns - pacer->credit_ns;
+		int64_t credited_ns = to_model(pacer, paced->arrival_ns - credit_ns);
 
 		model_advance(pacer, credited_ns);
 		if (credited_ns < sl_loop_now(pacer->model)) {
@@ -182,16 +206,73 @@ static void pacer_submit(struct sl_store *store, int64_t now_ns, struct sl_store
 		/* The wall loop's time is cached per wake-up; never let it push the model back or a call
 		 * forward. */
 		at_ns = at_ns < credited_ns ? credited_ns : at_ns;
-		pacer->credit_used_ns += at_ns - credited_ns;
+		pacer->credit_used_ns += to_wall(pacer, at_ns) - to_wall(pacer, credited_ns);
 		at_ns = credited_ns;
 		(void)sl_loop_run_until(pacer->model, at_ns, NULL);
 	}
+	paced->submit_ns = at_ns;
+	pacer->n_modelled++;
+	sl_store_submit(pacer->store, at_ns, &paced->inner);
+}
+
+static void store_attach(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store *store)
+{
+	pacer->model = model;
+	pacer->store = store;
+	if (model) {
+		pacer->pace.wall_zero_ns = sl_loop_clock(pacer->wall);
+		pacer->pace.model_zero_ns = sl_loop_now(model);
+	}
+	store->on_synced = model_synced;
+	store->on_synced_arg = pacer;
+}
+
+/* The present store has nothing in service any more: the next one takes what has waited. */
+static void swap_finish(struct sl_pacer *pacer)
+{
+	struct swap swap = pacer->swap;
+
+	pacer->store->on_synced = NULL;
+	pacer->swap = (struct swap){0};
+	store_attach(pacer, swap.model, swap.store);
+	pacer->synced = true;
+	pacer->synced_ns = sl_loop_now(pacer->wall);
+	while (swap.held_first) {
+		struct paced *paced = swap.held_first;
+
+		swap.held_first = paced->ready_next;
+		paced_start(pacer, paced, 0);
+	}
+	swap.retired(swap.arg);
+}
+
+static void wake_fire(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_pacer *pacer = sl_container_of(timer, struct sl_pacer, wake);
+
+	if (pacer->model) {
+		model_advance(pacer,
+			      to_model(pacer, now_ns - (pacer->in_service ? 0 : pacer->credit_cap_ns)));
+	}
+	pacer_deliver(pacer);
+	if (pacer->swap.store && pacer->n_modelled == 0) {
+		swap_finish(pacer);
+	}
+	wake_arm(pacer);
+}
+
+static void pacer_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)
+{
+	struct sl_pacer *pacer = pacer_of(store);
+	struct paced *paced = sl_slab_get(&pacer->slab);
+
+	assert(pacer->client);
 	*paced = (struct paced){.inner = *req,
 				.outer = req,
 				.pacer = pacer,
 				.client = pacer->client,
 				.arrival_ns = now_ns,
-				.submit_ns = at_ns};
+				.instant = pacer->instant};
 	paced->inner.done = (struct sl_timer){.fire = model_done};
 	paced->next = pacer->in_service;
 	if (paced->next) {
@@ -199,10 +280,14 @@ static void pacer_submit(struct sl_store *store, int64_t now_ns, struct sl_store
 	}
 	pacer->in_service = paced;
 	pacer->client->in_service++;
-	sl_store_submit(pacer->store, at_ns, &paced->inner);
-	if (pacer->model) {
-		wake_arm(pacer);
+	if (paced->instant) {
+		paced_push(paced, &pacer->ready_end);
+	} else if (pacer->swap.store) {
+		paced_push(paced, &pacer->swap.held_end);
+	} else {
+		paced_start(pacer, paced, pacer->credit_ns);
 	}
+	wake_arm(pacer);
 }
 
 static void pacer_store_free(struct sl_store *store)
@@ -218,6 +303,7 @@ static const struct sl_store_ops pacer_ops = {
 /* What is in service completes now: on the model's clock, or by force where the store armed the wall loop. */
 static void pacer_drain(struct sl_pacer *pacer)
 {
+	pacer_deliver(pacer);
 	for (uint32_t i = 0; pacer->model && pacer->in_service && i < PACER_DRAIN_MAX; i++) {
 		int64_t due_ns = sl_loop_next_due(pacer->model);
 
@@ -226,12 +312,16 @@ static void pacer_drain(struct sl_pacer *pacer)
 		}
 		model_advance(pacer, due_ns);
 		pacer_deliver(pacer);
+		if (pacer->swap.store && pacer->n_modelled == 0) {
+			swap_finish(pacer);
+		}
 	}
+	pacer->n_modelled = 0;
 	while (pacer->in_service) {
 		struct paced *paced = pacer->in_service;
 
 		sl_loop_cancel(pacer->model ? pacer->model : pacer->wall, &paced->inner.done);
-		paced->done_ns = paced->submit_ns;
+		paced->instant = true;
 		paced_deliver(pacer, paced);
 	}
 }
@@ -247,18 +337,13 @@ struct sl_pacer *sl_pacer_new(struct sl_loop *wall, struct sl_loop *model, struc
 	}
 	pacer->base.ops = &pacer_ops;
 	pacer->wall = wall;
-	pacer->model = model;
-	pacer->store = store;
+	pacer->pace.pace = 1;
 	pacer->credit_cap_ns = credit_cap_ns > 0 ? credit_cap_ns : 0;
-	pacer->offset_ns = model ? sl_loop_clock(wall) - sl_loop_now(model) : 0;
 	pacer->ready_end = &pacer->ready_first;
 	pacer->wake.fire = wake_fire;
 	sl_slab_init(&pacer->slab, sizeof(struct paced));
-	store->on_synced = model_synced;
-	store->on_synced_arg = pacer;
-	if (model) {
-		wake_arm(pacer);
-	}
+	store_attach(pacer, model, store);
+	wake_arm(pacer);
 	return pacer;
 }
 
@@ -287,6 +372,57 @@ void sl_pacer_enter(struct sl_pacer *pacer, struct sl_pacer_client *client, int6
 	if (pacer->credit_ns < 0) {
 		pacer->credit_ns = 0;
 	}
+}
+
+/* From the later of wall_ns and the present on, the model goes on from where it is now. */
+static void clocks_set(struct sl_pacer *pacer, int64_t wall_ns, double pace)
+{
+	int64_t now_ns = sl_loop_clock(pacer->wall);
+
+	if (pacer->model) {
+		int64_t model_ns = to_model(pacer, now_ns);
+
+		model_advance(pacer, model_ns);
+		pacer->pace.model_zero_ns = model_ns;
+		pacer->pace.wall_zero_ns = wall_ns > now_ns ? wall_ns : now_ns;
+	}
+	pacer->pace.pace = pace;
+	wake_arm(pacer);
+}
+
+void sl_pacer_set_pace(struct sl_pacer *pacer, double pace)
+{
+	assert(pace > 0);
+	clocks_set(pacer, pacer->pace.wall_zero_ns, pace);
+}
+
+void sl_pacer_stall(struct sl_pacer *pacer, int64_t stall_ns)
+{
+	int64_t until_ns = sl_loop_clock(pacer->wall) + stall_ns, earlier_ns = pacer->pace.wall_zero_ns;
+
+	clocks_set(pacer, until_ns > earlier_ns ? until_ns : earlier_ns, pacer->pace.pace);
+}
+
+void sl_pacer_latency(struct sl_pacer *pacer, bool on)
+{
+	if (on && pacer->instant) {
+		pacer->synced = true;
+		pacer->synced_ns = sl_loop_now(pacer->wall);
+	}
+	pacer->instant = !on;
+	wake_arm(pacer);
+}
+
+int sl_pacer_swap(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store *store,
+		  void (*retired)(void *arg), void *arg)
+{
+	if (pacer->swap.store) {
+		return -EBUSY;
+	}
+	pacer->swap = (struct swap){.model = model, .store = store, .retired = retired, .arg = arg};
+	pacer->swap.held_end = &pacer->swap.held_first;
+	wake_arm(pacer);
+	return 0;
 }
 
 const struct sl_hist *sl_pacer_modelled(const struct sl_pacer *pacer)

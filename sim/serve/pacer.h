@@ -3,12 +3,13 @@
  * drives: never ahead of the wall clock, and no further than needed, so that a call may count as arrived a
  * little earlier than it did (lateness credit: the reply before it left late, so did this call).
  *
- * Virtual time is wall time minus a constant. While no request is in service the model may lag behind by up
- * to the credit cap; its background work is then done when the next request comes.
+ * Virtual time is wall time at a pace (dilation). While no request is in service the model may lag behind by
+ * up to the credit cap; its background work is then done when the next request comes.
  */
 #ifndef SL_SERVE_PACER_H
 #define SL_SERVE_PACER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/hist.h"
@@ -41,7 +42,19 @@ struct sl_store *sl_pacer_store(struct sl_pacer *pacer);
 /* Until the next call, requests belong to `client` and count as arrived credit_ns (cut at the cap) earlier.
  */
 void sl_pacer_enter(struct sl_pacer *pacer, struct sl_pacer_client *client, int64_t credit_ns);
-/* Modelled latency of WRITE and COMMIT (ns). */
+/* Dilation: from now on a nanosecond of the model takes `pace` on the wall (> 0; 1 at first). */
+void sl_pacer_set_pace(struct sl_pacer *pacer, double pace);
+/* Off: requests that come from now on are done, and stable, at once: to populate. On again: what was written
+ * meanwhile counts as synced. */
+void sl_pacer_latency(struct sl_pacer *pacer, bool on);
+/* The model's clock stands still for stall_ns on the wall, and all that is in service with it. */
+void sl_pacer_stall(struct sl_pacer *pacer, int64_t stall_ns);
+/* Puts another store, on a loop of its own that nobody has run yet, in the place of the present one, as soon
+ * as that has nothing in service; what arrives until then waits. Both are told as synced then, and `retired`
+ * is called, once, when the old pair may be freed. -EBUSY while an earlier swap is under way. */
+int sl_pacer_swap(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store *store,
+		  void (*retired)(void *arg), void *arg);
+/* Modelled latency of WRITE and COMMIT, in time of the model (ns). */
 const struct sl_hist *sl_pacer_modelled(const struct sl_pacer *pacer);
 /* Sum of the credit that requests really got: the model cannot go back behind its last event. */
 int64_t sl_pacer_credit_used(const struct sl_pacer *pacer);

@@ -1,6 +1,7 @@
 /* The pacer, with a virtual loop in the place of the wall clock: credit, its bounds, background work, the
  * end. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "sim/serve/pacer.h"
@@ -305,4 +306,101 @@ Test(pacer, a_store_on_the_wall_loop_is_passed_through, .timeout = 10)
 	bench_fini(&bench);
 	cr_assert_eq(probes[1].done, 1);
 	sl_store_free(null);
+}
+
+static void retired_note(void *arg)
+{
+	++*(int *)arg;
+}
+
+Test(pacer, a_pace_stretches_the_model, .timeout = 10)
+{
+	struct bench bench;
+	struct probe probe;
+
+	bench_init(&bench, 2 * MS, 0);
+	sl_pacer_set_pace(bench.pacer, 4);
+	bench_at(&bench, 10 * MS);
+	probe_submit(&bench, &probe, SL_STORE_WRITE, 0);
+	bench_at(&bench, 30 * MS);
+	cr_assert_eq(probe.wall_ns, 18 * MS);
+	/* Back to the model's own speed, from here. */
+	sl_pacer_set_pace(bench.pacer, 1);
+	probe_submit(&bench, &probe, SL_STORE_WRITE, 0);
+	bench_at(&bench, 40 * MS);
+	cr_assert_eq(probe.wall_ns, 32 * MS);
+	cr_assert_eq(sl_pacer_modelled(bench.pacer)->max, 2 * MS);
+	bench_fini(&bench);
+}
+
+Test(pacer, without_latency_requests_are_done_at_once_and_synced_when_it_returns, .timeout = 10)
+{
+	struct bench bench;
+	struct synced synced = {0};
+	struct probe populate, timed;
+
+	bench_init(&bench, 2 * MS, 0);
+	sl_pacer_store(bench.pacer)->on_synced = synced_note;
+	sl_pacer_store(bench.pacer)->on_synced_arg = &synced;
+	sl_pacer_latency(bench.pacer, false);
+	probe_submit(&bench, &populate, SL_STORE_WRITE, 0);
+	bench_at(&bench, 5 * MS + 1);
+	cr_assert_eq(populate.done, 1);
+	cr_assert_eq(populate.wall_ns, 5 * MS);
+	cr_assert_eq(bench.timed, 0);
+	cr_assert_eq(synced.count, 0);
+	sl_pacer_latency(bench.pacer, true);
+	probe_submit(&bench, &timed, SL_STORE_WRITE, 0);
+	bench_at(&bench, 9 * MS);
+	cr_assert_eq(synced.count, 1);
+	cr_assert_eq(timed.done, 1);
+	cr_assert_eq(sl_pacer_modelled(bench.pacer)->count, 1u);
+	bench_fini(&bench);
+}
+
+Test(pacer, a_stall_holds_back_what_is_in_service, .timeout = 10)
+{
+	struct bench bench;
+	struct probe before, during;
+
+	bench_init(&bench, 2 * MS, 0);
+	bench_at(&bench, 10 * MS);
+	probe_submit(&bench, &before, SL_STORE_COMMIT, 0);
+	bench_at(&bench, 11 * MS);
+	sl_pacer_stall(bench.pacer, 100 * MS);
+	bench_at(&bench, 50 * MS);
+	probe_submit(&bench, &during, SL_STORE_COMMIT, 0);
+	bench_at(&bench, 200 * MS);
+	cr_assert_eq(before.wall_ns, 112 * MS);
+	cr_assert_eq(during.wall_ns, 113 * MS, "it arrived while the model stood at its 11th ms");
+	bench_fini(&bench);
+}
+
+Test(pacer, a_swap_waits_for_the_old_store_and_holds_what_arrives, .timeout = 10)
+{
+	struct bench bench;
+	struct sl_loop *loop = sl_loop_new_virtual();
+	struct delay_store other = {.base = {.ops = &delay_ops}, .loop = loop, .delay_ns = 1 * MS};
+	struct probe before, after;
+	struct synced synced = {0};
+	int retired = 0;
+
+	bench_init(&bench, 8 * MS, 0);
+	sl_pacer_store(bench.pacer)->on_synced = synced_note;
+	sl_pacer_store(bench.pacer)->on_synced_arg = &synced;
+	bench_at(&bench, 10 * MS);
+	probe_submit(&bench, &before, SL_STORE_WRITE, 0);
+	cr_assert_eq(sl_pacer_swap(bench.pacer, loop, &other.base, retired_note, &retired), 0);
+	cr_assert_eq(sl_pacer_swap(bench.pacer, loop, &other.base, retired_note, &retired), -EBUSY);
+	bench_at(&bench, 12 * MS);
+	probe_submit(&bench, &after, SL_STORE_WRITE, 0);
+	cr_assert_eq(retired, 0);
+	bench_at(&bench, 30 * MS);
+	cr_assert_eq(before.wall_ns, 18 * MS);
+	cr_assert_eq(after.wall_ns, 19 * MS);
+	cr_assert_eq(retired, 1);
+	cr_assert_eq(synced.count, 1);
+	cr_assert_eq(bench.store.base.on_synced, NULL);
+	bench_fini(&bench);
+	sl_loop_free(loop);
 }
