@@ -6,6 +6,7 @@
  * one output buffer; `output` is called once per instant, by a timer, so that the replies of one instant
  * leave together.
  */
+#include "sim/nfs3/numbers.h"
 #include "sim/nfs3/server.h"
 
 #include <errno.h>
@@ -120,6 +121,22 @@ static void conn_unlink(struct sl_nfs3_conn *conn, struct sl_nfs3_call *call)
 	conn->promised -= call->bulk_bytes;
 }
 
+static void call_count(struct sl_nfs3_call *call)
+{
+	struct sl_nfs3_proc_stats *stats = call->stats;
+
+	if (!stats) {
+		return;
+	}
+	stats->calls++;
+	if (call->status != 0) {
+		stats->errors++;
+		return;
+	}
+	stats->bytes += call->req.op == SL_STORE_READ || call->req.op == SL_STORE_WRITE ? call->count : 0;
+	sl_hist_add(&stats->latency, call->done_ns - call->arrival_ns);
+}
+
 static void call_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_nfs3_call *call = sl_container_of(timer, struct sl_nfs3_call, req.done);
@@ -132,6 +149,7 @@ static void call_done(struct sl_timer *timer, int64_t now_ns)
 		conn_unlink(conn, call);
 		call_reply(conn, call);
 	}
+	call_count(call);
 	sl_nfs3_call_put(srv, call);
 	if (conn) {
 		conn_resume(conn);
@@ -172,6 +190,7 @@ static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
 	call->uid = rpc->uid;
 	call->gid = rpc->gid;
 	call->proc = proc;
+	call->stats = rpc->program == SL_PROG_NFS ? &srv->stats.procs[rpc->procedure] : NULL;
 	call->arrival_ns = conn->arrival_ns;
 	call->req.op = proc->op;
 	if (proc->start && !proc->start(srv, call, in)) {
@@ -184,7 +203,9 @@ static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
 		call_submit(conn, call);
 		return 0;
 	}
+	call->done_ns = call->arrival_ns;
 	call_reply(conn, call);
+	call_count(call);
 	sl_nfs3_call_put(srv, call);
 	return 0;
 }

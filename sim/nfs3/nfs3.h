@@ -7,6 +7,7 @@
 #ifndef SL_NFS3_NFS3_H
 #define SL_NFS3_NFS3_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,14 +29,24 @@ struct sl_nfs3_config {
 	uint64_t write_verifier;       /* changes at each start */
 	uint8_t handle_key[16];        /* keyed hash of file handles; persists across restarts */
 	uint32_t max_in_flight;        /* calls per connection before input is left unread; 0 = 256 */
+	/* sync=disabled: what is acknowledged as stable is as volatile as the rest until the store syncs. */
+	bool sync_disabled;
 };
 
+/* One procedure of NFS: answers, and how many of them were errors; bytes read or written; latency of the
+ * others in ns as modelled (arrival to completion). */
+struct sl_nfs3_proc_stats {
+	uint64_t calls, errors, bytes;
+	struct sl_hist latency;
+};
+
+#define SL_NFS3_PROCS 22 /* NULL .. COMMIT, by their numbers */
+
 /* writes, reads and commits count successes; garbage counts records or arguments that make no sense, refused
- * the calls of unknown programs, versions, procedures or credentials. Latency in ns as modelled (arrival to
- * completion). */
+ * the calls of unknown programs, versions, procedures or credentials. */
 struct sl_nfs3_stats {
 	uint64_t calls, writes, reads, commits, garbage, refused;
-	struct sl_hist write_latency, commit_latency;
+	struct sl_nfs3_proc_stats procs[SL_NFS3_PROCS];
 };
 
 struct sl_nfs3;
@@ -49,6 +60,8 @@ void sl_nfs3_free(struct sl_nfs3 *srv);
 /* Calls the store has not completed yet, those of freed connections included. */
 uint32_t sl_nfs3_in_service(const struct sl_nfs3 *srv);
 const struct sl_nfs3_stats *sl_nfs3_stats(const struct sl_nfs3 *srv);
+/* "WRITE" and so on, by number below SL_NFS3_PROCS. */
+const char *sl_nfs3_proc_name(int procedure);
 
 /* `output` is called by the loop (never from inside a function of this header) when replies are ready to be
  * taken, once per instant; it may free the connection. NULL when out of memory. */

@@ -196,7 +196,8 @@ static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	}
 	if (call->status == SL_NFS_OK) {
 		call->status =
-		    sl_nfs_status(tree->ops->write(tree, call->ino, offset, data.data, count, stable));
+		    sl_nfs_status(tree->ops->write(tree, call->ino, offset, data.data, count,
+						   srv->config.sync_disabled ? SL_UNSTABLE : stable));
 	}
 	if (call->status == SL_NFS_OK) {
 		call->count = count;
@@ -215,7 +216,8 @@ static void write_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	struct sl_tree *tree = srv->config.tree;
 
 	/* A store that gives more than was asked for is taken at its word: so must the bytes be. */
-	if (call->status == SL_NFS_OK && call->asked == SL_UNSTABLE && call->req.stable != SL_UNSTABLE) {
+	if (call->status == SL_NFS_OK && call->asked == SL_UNSTABLE && call->req.stable != SL_UNSTABLE &&
+	    !srv->config.sync_disabled) {
 		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
 	}
 	sl_xdr_put_u32(out, call->status);
@@ -224,7 +226,6 @@ static void write_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 		return;
 	}
 	srv->stats.writes++;
-	sl_hist_add(&srv->stats.write_latency, call->done_ns - call->arrival_ns);
 	sl_xdr_put_u32(out, call->count);
 	sl_xdr_put_u32(out, call->req.stable);
 	sl_xdr_put_u64(out, srv->config.write_verifier);
@@ -241,7 +242,7 @@ static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 		return false;
 	}
 	file_open(srv, call, handle);
-	if (call->status == SL_NFS_OK) {
+	if (call->status == SL_NFS_OK && !srv->config.sync_disabled) {
 		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
 	}
 	return true;
@@ -253,7 +254,6 @@ static void commit_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 	sl_nfs_wcc_encode(srv, out, call->ino);
 	if (call->status == SL_NFS_OK) {
 		srv->stats.commits++;
-		sl_hist_add(&srv->stats.commit_latency, call->done_ns - call->arrival_ns);
 		sl_xdr_put_u64(out, srv->config.write_verifier);
 	}
 }

@@ -15,8 +15,9 @@ static void server_destroy(struct sl_nfs3 *srv)
 		srv->free_calls = call->next;
 		free(call);
 	}
-	sl_hist_fini(&srv->stats.write_latency);
-	sl_hist_fini(&srv->stats.commit_latency);
+	for (int i = 0; i < SL_NFS3_PROCS; i++) {
+		sl_hist_fini(&srv->stats.procs[i].latency);
+	}
 	free(srv->export_path);
 	free(srv);
 }
@@ -58,6 +59,16 @@ static char *export_copy(const char *path)
 	return copy;
 }
 
+static int stats_init(struct sl_nfs3_stats *stats)
+{
+	int rc = 0;
+
+	for (int i = 0; i < SL_NFS3_PROCS && rc == 0; i++) {
+		rc = sl_hist_init(&stats->procs[i].latency);
+	}
+	return rc;
+}
+
 int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struct sl_err *err)
 {
 	struct sl_nfs3 *srv;
@@ -76,8 +87,7 @@ int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struc
 	srv->config.max_in_flight = config->max_in_flight ? config->max_in_flight : IN_FLIGHT_DEFAULT;
 	srv->export_path = export_copy(config->export_path);
 	srv->config.export_path = srv->export_path;
-	if (!srv->export_path || sl_hist_init(&srv->stats.write_latency) < 0 ||
-	    sl_hist_init(&srv->stats.commit_latency) < 0) {
+	if (!srv->export_path || stats_init(&srv->stats) < 0) {
 		server_destroy(srv);
 		return sl_err_set(err, -ENOMEM, "out of memory for the NFS server");
 	}

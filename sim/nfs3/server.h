@@ -40,6 +40,7 @@ struct sl_nfs3_call {
 	struct sl_nfs3_conn *conn;        /* NULL when the connection is gone */
 	struct sl_nfs3_call *prev, *next; /* of the connection; `next` alone on the free list */
 	const struct sl_nfs3_proc *proc;
+	struct sl_nfs3_proc_stats *stats; /* NULL: not a procedure of NFS */
 	int64_t arrival_ns, done_ns;
 	uint32_t xid, uid, gid;
 	uint32_t status;      /* nfsstat3 or mountstat3; 0 where there is none */

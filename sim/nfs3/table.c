@@ -1,4 +1,6 @@
 /* Which procedure answers which number. */
+#include <assert.h>
+
 #include "sim/nfs3/numbers.h"
 #include "sim/nfs3/procs.h"
 
@@ -50,3 +52,21 @@ const struct sl_nfs3_program sl_portmap_v2 = {
     .proc_count = COUNT(portmap_procs),
     .procs = portmap_procs,
 };
+
+const char *sl_nfs3_proc_name(int procedure)
+{
+	static const char *const names[] = {
+	    [SL_NFS_NULL] = "NULL",     [SL_NFS_GETATTR] = "GETATTR", [SL_NFS_SETATTR] = "SETATTR",
+	    [SL_NFS_LOOKUP] = "LOOKUP", [SL_NFS_ACCESS] = "ACCESS",   [SL_NFS_READLINK] = "READLINK",
+	    [SL_NFS_READ] = "READ",     [SL_NFS_WRITE] = "WRITE",     [SL_NFS_CREATE] = "CREATE",
+	    [SL_NFS_MKDIR] = "MKDIR",   [SL_NFS_SYMLINK] = "SYMLINK", [SL_NFS_MKNOD] = "MKNOD",
+	    [SL_NFS_REMOVE] = "REMOVE", [SL_NFS_RMDIR] = "RMDIR",     [SL_NFS_RENAME] = "RENAME",
+	    [SL_NFS_LINK] = "LINK",     [SL_NFS_READDIR] = "READDIR", [SL_NFS_READDIRPLUS] = "READDIRPLUS",
+	    [SL_NFS_FSSTAT] = "FSSTAT", [SL_NFS_FSINFO] = "FSINFO",   [SL_NFS_PATHCONF] = "PATHCONF",
+	    [SL_NFS_COMMIT] = "COMMIT",
+	};
+
+	static_assert(COUNT(names) == SL_NFS3_PROCS, "a name for each procedure");
+	static_assert(COUNT(nfs_procs) == SL_NFS3_PROCS, "a counter for each procedure");
+	return procedure >= 0 && procedure < SL_NFS3_PROCS ? names[procedure] : "";
+}

@@ -152,7 +152,7 @@ Test(nfs3_file, write_errors_leave_the_file_alone)
 	cr_assert_eq(do_write(&rig, rig.root, 0, SL_FILE_SYNC, "x", 1, &committed), SL_NFSERR_ISDIR);
 	cr_assert_eq(do_getattr(&rig, file).size, 0);
 	cr_assert_eq(sl_nfs3_stats(rig.srv)->writes, 0);
-	cr_assert_eq(sl_nfs3_stats(rig.srv)->write_latency.count, 0);
+	cr_assert_eq(sl_nfs3_stats(rig.srv)->procs[SL_NFS_WRITE].latency.count, 0);
 	rig_fini(&rig);
 }
 
@@ -245,7 +245,7 @@ Test(nfs3_file, latency_counts_from_arrival)
 	cr_assert_eq(sl_nfs3_conn_input(rig.conn, 995 * US, sl_buf_head(&msg.buf), sl_buf_size(&msg.buf)), 0);
 	sl_buf_fini(&msg.buf);
 	rig_run(&rig);
-	hist = &sl_nfs3_stats(rig.srv)->write_latency;
+	hist = &sl_nfs3_stats(rig.srv)->procs[SL_NFS_WRITE].latency;
 	cr_assert_eq(hist->count, 1);
 	cr_assert_eq(hist->max, 15 * US);
 	/* An arrival after now is one at now. */
@@ -256,7 +256,7 @@ Test(nfs3_file, latency_counts_from_arrival)
 	cr_assert_eq(sl_nfs3_conn_input(rig.conn, SL_NEVER, sl_buf_head(&msg.buf), sl_buf_size(&msg.buf)), 0);
 	sl_buf_fini(&msg.buf);
 	rig_run(&rig);
-	cr_assert_eq(sl_nfs3_stats(rig.srv)->commit_latency.max, 10 * US);
+	cr_assert_eq(sl_nfs3_stats(rig.srv)->procs[SL_NFS_COMMIT].latency.max, 10 * US);
 	rig_fini(&rig);
 }
 
