@@ -37,11 +37,16 @@ static void resolve_variant(const struct sl_scenario *sc, int variant, struct sl
 /* Disks and layout must fit; the message stands where the disks were named. */
 static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err *err)
 {
-	static const int least[] = {[SL_LAYOUT_STRIPE] = 1, [SL_LAYOUT_MIRROR] = 2, [SL_LAYOUT_RAIDZ1] = 3};
-	static const char *const names[] = {"stripe", "mirror", "raidz1"};
+	static const int least[] = {[SL_LAYOUT_STRIPE] = 1,
+				    [SL_LAYOUT_MIRROR] = 2,
+				    [SL_LAYOUT_RAIDZ1] = 3,
+				    [SL_LAYOUT_RAIDZ2] = 4,
+				    [SL_LAYOUT_RAIDZ3] = 5};
+	static const char *const names[] = {"stripe", "mirror", "raidz1", "raidz2", "raidz3"};
 	const struct sl_layer *layer = &sc->resolved[variant];
 	const struct sl_assign *data = layer->by_key[SL_ROW_AT_DATA];
 	int layout = (int)layer->by_key[SL_AT_data_layout]->value;
+	int vdevs = layout == SL_LAYOUT_STRIPE ? 1 : (int)layer->by_key[SL_AT_data_vdevs]->value;
 
 	if (data->disks->n == 0) {
 		return sl_err_set(err, -EINVAL,
@@ -49,12 +54,20 @@ static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err 
 				  "[hdd-7200-desktop x 3]}}",
 				  sc->where);
 	}
-	if (data->disks->n < least[layout]) {
+	if (data->disks->n < least[layout] * vdevs) {
 		return sl_err_set(
 		    err, -EINVAL,
 		    "%s: pool.data.disks: %s needs at least %d disks, not %d (variant %s); add disks "
 		    "or change pool.data.layout",
-		    data->where, names[layout], least[layout], data->disks->n, sc->variants[variant].name);
+		    data->where, names[layout], least[layout] * vdevs, data->disks->n,
+		    sc->variants[variant].name);
+	}
+	if (data->disks->n % vdevs != 0) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "%s: pool.data.disks: %d disks cannot be shared evenly by %d vdevs (variant "
+		    "%s); change pool.data.vdevs",
+		    data->where, data->disks->n, vdevs, sc->variants[variant].name);
 	}
 	return 0;
 }

@@ -36,6 +36,7 @@ struct sl_pool {
 	bool holes;
 	int64_t last_wakeup_ns; /* dp_last_wakeup: delayed writers go one after the other */
 	struct pool_call *blocked, **blocked_tail; /* writers that found the pool full of dirty data */
+	struct sl_timer log_fails;
 };
 
 /* One store request on its way through the pool. */
@@ -45,6 +46,7 @@ struct pool_call {
 	struct sl_store_req *req;
 	struct sl_cpu_job job;
 	struct sl_zil_waiter waiter;
+	struct sl_txg_waiter synced; /* when the log failed */
 	struct sl_vdev_io io;
 	struct sl_timer delay;
 	struct pool_call *next; /* blocked */
@@ -65,9 +67,21 @@ static void call_finish(struct pool_call *call, int64_t now_ns)
 	sl_timer_fire(&req->done, now_ns);
 }
 
+static void txgs_synced(struct sl_timer *timer, int64_t now_ns)
+{
+	call_finish(sl_container_of(timer, struct pool_call, synced.done), now_ns);
+}
+
 static void committed(struct sl_timer *timer, int64_t now_ns)
 {
-	call_finish(sl_container_of(timer, struct pool_call, waiter.done), now_ns);
+	struct pool_call *call = sl_container_of(timer, struct pool_call, waiter.done);
+
+	if (call->waiter.failed) {
+		call->synced.done.fire = txgs_synced;
+		sl_txg_wait(&call->pool->txg, now_ns, &call->synced);
+	} else {
+		call_finish(call, now_ns);
+	}
 }
 
 static void read_done(struct sl_timer *timer, int64_t now_ns)
@@ -118,6 +132,16 @@ static void write_ready(struct pool_call *call, int64_t now_ns)
 	}
 }
 
+/* Anywhere in the first half of the vdevs. */
+static void place_read(struct sl_pool *pool, struct sl_vdev_io *io)
+{
+	int64_t half = sl_vdev_top_bytes(&pool->data) / 2;
+	uint64_t at = sl_rng_below(&pool->rng, (uint64_t)(half * sl_vdev_tops(&pool->data)));
+
+	io->top = (int)(at / (uint64_t)half);
+	io->offset_bytes = (int64_t)(at % (uint64_t)half);
+}
+
 static void read_ready(struct pool_call *call, int64_t now_ns)
 {
 	struct sl_pool *pool = call->pool;
@@ -130,7 +154,7 @@ static void read_ready(struct pool_call *call, int64_t now_ns)
 	call->io.done.fire = read_done;
 	call->io.op = SL_DEV_READ;
 	call->io.bytes = pool->txg.config.recordsize_bytes;
-	call->io.offset_bytes = (int64_t)sl_rng_below(&pool->rng, (uint64_t)pool->data.size_bytes / 2);
+	place_read(pool, &call->io);
 	call->io.tag = call->req->tag;
 	sl_vdev_submit(&pool->data, now_ns, &call->io);
 }
@@ -322,6 +346,7 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 {
 	struct sl_vdev_config config = {
 	    .layout = (enum sl_vdev_layout)box->data_layout,
+	    .tops = (int)box->data_vdevs,
 	    .layer = "data vdev",
 	    .ashift = (int)box->ashift,
 	    .flush_honoured = box->data_flush == SL_FLUSH_HONOURED,
@@ -335,9 +360,20 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	}
 	sl_vdev_init(&pool->data, &config, pool->loop, pool->cpu, pool->trace);
 	config.layout = SL_VDEV_STRIPE;
+	config.fastwrite = box->zil != SL_ZIL_23;
 	config.layer = "log vdev";
 	config.flush_honoured = box->log_flush == SL_FLUSH_HONOURED;
 	sl_vdev_init(&pool->log, &config, pool->loop, pool->cpu, pool->trace);
+}
+
+static void all_logs_fail(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_pool *pool = sl_container_of(timer, struct sl_pool, log_fails);
+
+	for (int i = 0; i < pool->log.n_disks; i++) {
+		/* One that died before is no news. */
+		(void)sl_pool_fail_log(pool, now_ns, i, -1);
+	}
 }
 
 static void init_log(struct sl_pool *pool, const struct sl_box *box)
@@ -376,6 +412,10 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	pool->txg.on_progress = txg_progress;
 	pool->blocked_tail = &pool->blocked;
 	pool->txg.arg = pool;
+	if (box->log_fail_at_ns > 0 && box->n_log > 0) {
+		pool->log_fails.fire = all_logs_fail;
+		sl_loop_arm(pool->loop, &pool->log_fails, (int64_t)box->log_fail_at_ns);
+	}
 }
 
 int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct sl_pool **ret,
@@ -433,6 +473,11 @@ struct sl_store *sl_pool_store(struct sl_pool *pool)
 	return &pool->store;
 }
 
+int sl_pool_fail_log(struct sl_pool *pool, int64_t now_ns, int device, int side)
+{
+	return sl_vdev_fail_disk(&pool->log, now_ns, device, side);
+}
+
 void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret)
 {
 	const struct sl_zil *zil = &pool->zil;
@@ -447,6 +492,7 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 	    .zil_batches = zil->batches,
 	    .zil_blocks = zil->blocks,
 	    .zil_indirect = zil->indirect,
+	    .zil_failures = zil->failures,
 	    .txgs = pool->txg.synced,
 	    .log_bytes = zil->log_bytes,
 	    .log_requests = log_requests,

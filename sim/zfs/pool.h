@@ -16,7 +16,8 @@ struct sl_pool;
 /* What a pool has done so far. */
 struct sl_pool_stats {
 	uint64_t zil_commits, zil_batches, zil_blocks, zil_indirect, txgs;
-	int64_t log_bytes; /* written to the log */
+	uint64_t zil_failures; /* commits whose log block died with its device: they waited for txgs */
+	int64_t log_bytes;     /* written to the log */
 	/* Requests to the log devices as iostat counts them: a flush is a write of no bytes. */
 	uint64_t log_requests;
 	int64_t data_bytes; /* written to all data disks together, log blocks included where they go there */
@@ -39,6 +40,11 @@ void sl_pool_free(struct sl_pool *pool);
 
 /* The pool as a store; belongs to the pool, whose `free` it shares. */
 struct sl_store *sl_pool_store(struct sl_pool *pool);
+
+/* Log device `device` (its place in pool.log) dies for good; side >= 0: only that side of a mirror. Commits
+ * in flight on it fail over to txgs; later ones use the other log devices, or the data vdevs when none is
+ * left. Errors: -EINVAL: no such device or side, or dead already. */
+int sl_pool_fail_log(struct sl_pool *pool, int64_t now_ns, int device, int side);
 
 void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret);
 

@@ -12,6 +12,7 @@
 #define RECORDS_PER_INDIRECT 128u /* block pointers of a 16 KiB indirect block, written twice (ditto) */
 #define CPU_SLICE_RECORDS 2u      /* records a sync thread works on before others get their turn */
 #define FINAL_FLUSHES 2           /* before and after the uberblock */
+#define DEFER_TXGS 2              /* TXG_DEFER_SIZE */
 
 struct txg_io {
 	void *pool_link;
@@ -114,6 +115,31 @@ static void timeout(struct sl_timer *timer, int64_t now_ns)
 	start_sync(txg, now_ns);
 }
 
+/* Fires those whose txgs are on disk, in the order they came. */
+static void wake_waiters(struct sl_txg *txg, int64_t now_ns)
+{
+	struct sl_txg_waiter **link = &txg->waiters, *ready = NULL, **ready_tail = &ready;
+
+	while (*link) {
+		struct sl_txg_waiter *waiter = *link;
+
+		if (waiter->txg < txg->open) {
+			*link = waiter->next;
+			waiter->next = NULL;
+			*ready_tail = waiter;
+			ready_tail = &waiter->next;
+		} else {
+			link = &waiter->next;
+		}
+	}
+	while (ready) {
+		struct sl_txg_waiter *next = ready->next;
+
+		sl_timer_fire(&ready->done, now_ns);
+		ready = next;
+	}
+}
+
 static void sync_finished(struct sl_txg *txg, int64_t now_ns)
 {
 	txg->syncing = false;
@@ -125,7 +151,8 @@ static void sync_finished(struct sl_txg *txg, int64_t now_ns)
 	if (txg->on_synced) {
 		txg->on_synced(txg->arg, txg->open - 1, txg->closed_ns, now_ns);
 	}
-	if (txg->timer_missed) {
+	wake_waiters(txg, now_ns);
+	if ((txg->timer_missed || txg->wanted >= txg->open) && !txg->syncing) {
 		start_sync(txg, now_ns);
 	}
 }
@@ -156,8 +183,8 @@ static void issue_write(struct sl_txg *txg, int64_t now_ns, int64_t bytes)
 	io->io.done.fire = write_done;
 	io->io.op = SL_DEV_WRITE;
 	io->io.bytes = bytes;
-	io->io.offset_bytes = sl_vdev_alloc(txg->config.data, bytes);
 	io->io.tag = txg->open - 1;
+	sl_vdev_alloc(txg->config.data, &io->io);
 	txg->in_flight++;
 	sl_vdev_submit(txg->config.data, now_ns, &io->io);
 }
@@ -168,11 +195,10 @@ static void cpu_done(struct sl_timer *timer, int64_t now_ns)
 }
 
 /* Asynchronous writes in flight: few while little is dirty, so that synchronous ones find short queues. The
- * limit is per leaf; a block of a mirror or raidz occupies all of them. */
+ * limit is per leaf; a block occupies all leaves of its top-level vdev. */
 static uint32_t async_limit(const struct sl_txg *txg)
 {
-	bool striped = txg->config.data->config.layout == SL_VDEV_STRIPE;
-	uint32_t spread = striped ? (uint32_t)txg->config.data->n_disks : 1;
+	uint32_t spread = (uint32_t)sl_vdev_tops(txg->config.data);
 	double dirty = (double)(txg->dirty_bytes + txg->sync_bytes) / (double)txg->config.dirty_max_bytes;
 	double share = (dirty - ASYNC_DIRTY_LOW) / (ASYNC_DIRTY_HIGH - ASYNC_DIRTY_LOW);
 
@@ -232,6 +258,23 @@ int64_t sl_txg_unsynced(const struct sl_txg *txg)
 		return txg->dirty_bytes;
 	}
 	return txg->dirty_bytes + (int64_t)((double)txg->sync_bytes * left / txg->parts);
+}
+
+void sl_txg_wait(struct sl_txg *txg, int64_t now_ns, struct sl_txg_waiter *waiter)
+{
+	struct sl_txg_waiter **tail = &txg->waiters;
+
+	while (*tail) {
+		tail = &(*tail)->next;
+	}
+	*tail = waiter;
+	waiter->next = NULL;
+	waiter->txg = txg->open + DEFER_TXGS;
+	txg->wanted = waiter->txg;
+	if (!txg->syncing) {
+		sl_loop_cancel(txg->loop, &txg->timer);
+		start_sync(txg, now_ns);
+	}
 }
 
 uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes)

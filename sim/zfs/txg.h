@@ -26,6 +26,13 @@ struct sl_txg_config {
 	int64_t dirty_sync_bytes; /* dirty data that starts a sync before the timeout */
 };
 
+/* Embedded in a request that waits for txgs (txg_wait_synced); `done` fires when they are on disk. */
+struct sl_txg_waiter {
+	struct sl_timer done;
+	struct sl_txg_waiter *next; /* private */
+	uint64_t txg;
+};
+
 /* Open-addressing set of dirty records: key + 1, 0 = empty. */
 struct sl_txg_set {
 	uint64_t *slots;
@@ -57,6 +64,8 @@ struct sl_txg {
 	struct sl_slab ios;
 	struct sl_vdev_io flush;
 	int flushes_left;
+	struct sl_txg_waiter *waiters;
+	uint64_t wanted; /* txgs up to this one sync without delay: somebody waits */
 	uint64_t synced; /* counter */
 };
 
@@ -71,6 +80,10 @@ uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t
 
 /* Bytes that are dirty: of the open txg, and what is left of the syncing one. */
 int64_t sl_txg_unsynced(const struct sl_txg *txg);
+
+/* Waits for everything written so far, as a failed commit does: for the open txg and the two after it, which
+ * follow each other without delay (TXG_DEFER_SIZE). */
+void sl_txg_wait(struct sl_txg *txg, int64_t now_ns, struct sl_txg_waiter *waiter);
 
 /* Records a range touches. */
 uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes);

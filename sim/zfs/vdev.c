@@ -1,6 +1,9 @@
 #include "sim/zfs/vdev.h"
 
 #include <assert.h>
+#include <errno.h>
+
+#include "sim/zfs/raidz.h"
 
 /* One disk's part of a block: CPU first (encryption, its share of the parity), then the disk. */
 struct leaf {
@@ -14,13 +17,18 @@ struct leaf {
 	int64_t start_ns; /* at the disk */
 };
 
-/* What one disk gets of a block. */
-struct column {
-	int disk;
-	int64_t offset, bytes;
-};
-
 static const char *const io_names[] = {"read", "write", "flush"};
+
+static int parity_of(const struct sl_vdev *vdev)
+{
+	return vdev->config.layout < SL_VDEV_RAIDZ1 ? 0 : 1 + vdev->config.layout - SL_VDEV_RAIDZ1;
+}
+
+/* Disks of one top-level vdev that may be lost without losing a block. */
+static int forgiven(const struct sl_vdev *vdev)
+{
+	return vdev->config.layout == SL_VDEV_MIRROR ? sl_vdev_width(vdev) - 1 : parity_of(vdev);
+}
 
 static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_ns)
 {
@@ -28,6 +36,10 @@ static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_n
 	if (vdev->outstanding == 0) {
 		vdev->busy_ns += now_ns - vdev->busy_from_ns;
 	}
+	if (io->op == SL_DEV_WRITE) {
+		vdev->pending_bytes[io->top] -= io->bytes;
+	}
+	io->error = io->op != SL_DEV_FLUSH && io->lost > forgiven(vdev) ? -EIO : 0;
 	if (vdev->trace) {
 		sl_trace_span(vdev->trace, vdev->config.layer, io_names[io->op], io->tag, io->start_ns,
 			      now_ns);
@@ -54,6 +66,8 @@ static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
 
 	/* A flush covers the writes that were done when it started. */
 	vdev->touched[leaf->index] |= io->op == SL_DEV_WRITE;
+	vdev->dead[leaf->index] |= leaf->req.error != 0;
+	io->lost += vdev->dead[leaf->index];
 	if (vdev->trace) {
 		trace_leaf(vdev, leaf, now_ns);
 	}
@@ -73,7 +87,7 @@ static void leaf_cpu_done(struct sl_timer *timer, int64_t now_ns)
 }
 
 static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io,
-			const struct column *column, int64_t cpu_ns)
+			const struct sl_column *column, int64_t cpu_ns)
 {
 	struct leaf *leaf = sl_slab_get(&vdev->leaves);
 
@@ -95,48 +109,35 @@ static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io 
 	}
 }
 
-/* Splits a block into raidz1 columns: parity first; reads leave the parity out. Returns their number. */
-static int raidz_columns(const struct sl_vdev *vdev, const struct sl_vdev_io *io, struct column *columns)
+/* The next side in turn that is alive, else any. */
+static int mirror_side(struct sl_vdev *vdev, int top)
 {
-	int64_t sector = INT64_C(1) << vdev->config.ashift;
-	int64_t sectors = (io->bytes + sector - 1) / sector;
-	int width = vdev->n_disks, data = width - 1, n = 0;
-	int64_t rows = sectors / data, extra = sectors % data, first = io->offset_bytes / sector % width;
-	int64_t row = io->offset_bytes / sector / width;
+	int width = sl_vdev_width(vdev), *rotor = &vdev->read_rotor[top], side = *rotor;
 
-	for (int i = io->op == SL_DEV_READ ? 1 : 0; i < width; i++) {
-		/* Parity is as long as the longest data column. */
-		int64_t length = rows + ((i == 0 ? extra > 0 : i <= extra) ? 1 : 0);
-
-		if (length > 0) {
-			columns[n++] = (struct column){(int)((first + i) % width),
-						       (row + (first + i) / width) * sector, length * sector};
-		}
+	for (int i = 0; i < width && vdev->dead[top * width + side]; i++) {
+		side = (side + 1) % width;
 	}
-	return n;
+	*rotor = (side + 1) % width;
+	return side;
 }
 
-static int block_columns(struct sl_vdev *vdev, const struct sl_vdev_io *io, struct column *columns)
+/* Columns of a block on the disks of its top-level vdev, counted from 0. Returns their number. */
+static int block_columns(struct sl_vdev *vdev, const struct sl_vdev_io *io, struct sl_column *columns)
 {
-	int disk = vdev->rotor;
+	int width = sl_vdev_width(vdev);
+	const struct sl_raidz raidz = {width, parity_of(vdev), vdev->config.ashift};
 
-	switch (vdev->config.layout) {
-	case SL_VDEV_RAIDZ1:
-		return raidz_columns(vdev, io, columns);
-	case SL_VDEV_MIRROR:
-		if (io->op == SL_DEV_WRITE) {
-			for (int i = 0; i < vdev->n_disks; i++) {
-				columns[i] = (struct column){i, io->offset_bytes, io->bytes};
-			}
-			return vdev->n_disks;
-		}
-		break;
-	case SL_VDEV_STRIPE:
-		break;
+	if (raidz.parity > 0) {
+		return sl_raidz_columns(&raidz, io->offset_bytes, io->bytes, io->op == SL_DEV_READ, columns);
 	}
-	vdev->rotor = (disk + 1) % vdev->n_disks;
-	columns[0] = (struct column){disk, io->offset_bytes, io->bytes};
-	return 1;
+	if (io->op == SL_DEV_READ) {
+		columns[0] = (struct sl_column){mirror_side(vdev, io->top), io->offset_bytes, io->bytes};
+		return 1;
+	}
+	for (int i = 0; i < width; i++) {
+		columns[i] = (struct sl_column){i, io->offset_bytes, io->bytes};
+	}
+	return width;
 }
 
 /* A flush goes to the disks written since the last one; to none of them where something answers for them. */
@@ -144,10 +145,11 @@ static void submit_flush(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 {
 	io->waiting = 1;
 	for (int i = 0; vdev->config.flush_honoured && i < vdev->n_disks; i++) {
-		if (vdev->touched[i]) {
+		if (vdev->touched[i] && !vdev->dead[i]) {
 			vdev->touched[i] = false;
 			io->waiting++;
-			leaf_submit(vdev, now_ns, io, &(struct column){.disk = i}, vdev->config.flush_cpu_ns);
+			leaf_submit(vdev, now_ns, io, &(struct sl_column){.disk = i},
+				    vdev->config.flush_cpu_ns);
 		}
 	}
 	io->waiting--;
@@ -156,29 +158,17 @@ static void submit_flush(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 	}
 }
 
-void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
+static void submit_block(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 {
 	const struct sl_vdev_config *config = &vdev->config;
-	struct column columns[SL_VDEV_DISKS_MAX];
+	struct sl_column columns[SL_VDEV_DISKS_MAX];
+	int n = block_columns(vdev, io, columns), first = io->top * sl_vdev_width(vdev);
 	int64_t parity_ns = 0;
-	int n;
 
-	assert(vdev->n_disks > 0);
-	if (vdev->outstanding == 0) {
-		vdev->busy_from_ns = now_ns;
-	}
-	vdev->outstanding++;
-	io->start_ns = now_ns;
-	if (io->op == SL_DEV_FLUSH) {
-		submit_flush(vdev, now_ns, io);
-		return;
-	}
-	assert(io->bytes > 0);
-	n = block_columns(vdev, io, columns);
 	assert(n > 0);
 	io->waiting = n;
-	if (config->layout == SL_VDEV_RAIDZ1 && io->op == SL_DEV_WRITE && config->parity_bps > 0) {
-		parity_ns = (int64_t)((double)io->bytes * 1e9 / config->parity_bps) / n;
+	if (parity_of(vdev) > 0 && io->op == SL_DEV_WRITE && config->parity_bps > 0) {
+		parity_ns = (int64_t)((double)io->bytes * 1e9 / config->parity_bps) * parity_of(vdev) / n;
 	}
 	for (int i = 0; i < n; i++) {
 		int64_t cpu_ns = config->leaf_cpu_ns + parity_ns;
@@ -186,36 +176,118 @@ void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 		if (config->leaf_cpu_bps > 0) {
 			cpu_ns += (int64_t)((double)columns[i].bytes * 1e9 / config->leaf_cpu_bps);
 		}
+		columns[i].disk += first;
 		leaf_submit(vdev, now_ns, io, &columns[i], cpu_ns);
 	}
 }
 
-int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes)
+void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 {
-	int64_t sector = INT64_C(1) << vdev->config.ashift, sectors = (bytes + sector - 1) / sector;
-
-	if (vdev->config.layout == SL_VDEV_RAIDZ1) {
-		int data = vdev->n_disks - 1;
-
-		sectors += (sectors + data - 1) / data;
-		sectors += sectors % 2; /* multiple of parity + 1 */
+	assert(vdev->n_disks > 0);
+	if (vdev->outstanding == 0) {
+		vdev->busy_from_ns = now_ns;
 	}
-	return sectors * sector;
+	vdev->outstanding++;
+	io->start_ns = now_ns;
+	io->lost = 0;
+	if (io->op == SL_DEV_FLUSH) {
+		submit_flush(vdev, now_ns, io);
+		return;
+	}
+	assert(io->bytes > 0);
+	if (io->op == SL_DEV_WRITE) {
+		vdev->pending_bytes[io->top] += io->bytes;
+	}
+	submit_block(vdev, now_ns, io);
 }
 
-int64_t sl_vdev_alloc(struct sl_vdev *vdev, int64_t bytes)
+int sl_vdev_tops(const struct sl_vdev *vdev)
 {
-	int64_t asize = sl_vdev_asize(vdev, bytes), offset;
+	if (vdev->config.layout == SL_VDEV_STRIPE) {
+		return vdev->n_disks;
+	}
+	return vdev->config.tops > 0 ? vdev->config.tops : 1;
+}
 
-	/* A stripe's cursor is per disk: it moves once all disks have had their turn. */
-	if (vdev->next_offset + asize > vdev->size_bytes) {
-		vdev->next_offset = 0;
+int sl_vdev_width(const struct sl_vdev *vdev)
+{
+	return vdev->n_disks / sl_vdev_tops(vdev);
+}
+
+int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev)
+{
+	return parity_of(vdev) > 0 ? vdev->disk_bytes * sl_vdev_width(vdev) : vdev->disk_bytes;
+}
+
+int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes)
+{
+	int64_t sector = INT64_C(1) << vdev->config.ashift;
+	const struct sl_raidz raidz = {sl_vdev_width(vdev), parity_of(vdev), vdev->config.ashift};
+
+	return raidz.parity > 0 ? sl_raidz_asize(&raidz, bytes) : (bytes + sector - 1) / sector * sector;
+}
+
+static bool top_works(const struct sl_vdev *vdev, int top)
+{
+	int width = sl_vdev_width(vdev), dead = 0;
+
+	for (int i = 0; i < width; i++) {
+		dead += vdev->dead[top * width + i];
 	}
-	offset = vdev->next_offset;
-	if (vdev->config.layout != SL_VDEV_STRIPE || vdev->rotor == vdev->n_disks - 1) {
-		vdev->next_offset += asize;
+	return dead <= forgiven(vdev);
+}
+
+bool sl_vdev_works(const struct sl_vdev *vdev)
+{
+	for (int top = 0; top < sl_vdev_tops(vdev); top++) {
+		if (top_works(vdev, top)) {
+			return true;
+		}
 	}
-	return offset;
+	return false;
+}
+
+/* The top-level vdev that takes the next block: the next that works, or of these the least busy one. */
+static int next_top(const struct sl_vdev *vdev)
+{
+	int tops = sl_vdev_tops(vdev), best = -1;
+
+	for (int i = 0; i < tops; i++) {
+		int top = (vdev->rotor + i) % tops;
+
+		if (top_works(vdev, top) &&
+		    (best < 0 ||
+		     (vdev->config.fastwrite && vdev->pending_bytes[top] < vdev->pending_bytes[best]))) {
+			best = top;
+		}
+	}
+	return best >= 0 ? best : vdev->rotor;
+}
+
+void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io)
+{
+	int64_t asize = sl_vdev_asize(vdev, io->bytes), *next;
+
+	io->top = next_top(vdev);
+	next = &vdev->next_offset[io->top];
+	if (*next + asize > sl_vdev_top_bytes(vdev)) {
+		*next = 0;
+	}
+	io->offset_bytes = *next;
+	*next += asize;
+	vdev->rotor = (io->top + 1) % sl_vdev_tops(vdev);
+}
+
+int sl_vdev_fail_disk(struct sl_vdev *vdev, int64_t now_ns, int disk, int side)
+{
+	if (disk < 0 || disk >= vdev->n_disks || vdev->dead[disk]) {
+		return -EINVAL;
+	}
+	if (side >= 0) {
+		return sl_dev_fail_side(vdev->disks[disk], now_ns, side);
+	}
+	vdev->dead[disk] = true;
+	return 0;
 }
 
 void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, struct sl_loop *loop,
@@ -227,13 +299,10 @@ void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, str
 
 void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacity_bytes)
 {
-	int64_t size;
-
 	assert(vdev->n_disks < SL_VDEV_DISKS_MAX);
 	vdev->disks[vdev->n_disks++] = disk;
-	size = vdev->config.layout == SL_VDEV_RAIDZ1 ? capacity_bytes * vdev->n_disks : capacity_bytes;
-	if (vdev->n_disks == 1 || vdev->config.layout == SL_VDEV_RAIDZ1 || size < vdev->size_bytes) {
-		vdev->size_bytes = size;
+	if (vdev->n_disks == 1 || capacity_bytes < vdev->disk_bytes) {
+		vdev->disk_bytes = capacity_bytes;
 	}
 }
 

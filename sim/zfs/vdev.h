@@ -1,8 +1,12 @@
 /*
  * A class of vdevs (the data disks, or the log disks): layout, allocation, and what a block costs each leaf.
- * Stripe: each block goes to one disk, round robin. Mirror: to all, done at the slowest. Raidz1: data sectors
- * in columns plus parity, padded to a multiple of two sectors (vdev_raidz_asize); every column is one leaf
- * I/O. Encryption below the vdevs (GELI) is paid per leaf I/O on the storage VM's CPUs.
+ * A class is one or more top-level vdevs of the same shape; each block goes to one of them, in turn. Stripe:
+ * every disk is a top-level vdev. Mirror: a block goes to all disks of the vdev, done at the slowest. Raidz:
+ * columns and parity, see raidz.h; every column is one leaf I/O. Encryption below the vdevs (GELI) is paid
+ * per leaf I/O on the storage VM's CPUs.
+ *
+ * A disk can die: what it has in flight is lost with it, later blocks go to other top-level vdevs, and a
+ * block fails when its vdev has lost more disks than its layout forgives.
  */
 #ifndef SL_ZFS_VDEV_H
 #define SL_ZFS_VDEV_H
@@ -20,11 +24,15 @@
 enum sl_vdev_layout {
 	SL_VDEV_STRIPE,
 	SL_VDEV_MIRROR,
-	SL_VDEV_RAIDZ1
+	SL_VDEV_RAIDZ1,
+	SL_VDEV_RAIDZ2,
+	SL_VDEV_RAIDZ3
 };
 
 struct sl_vdev_config {
 	enum sl_vdev_layout layout;
+	int tops;       /* top-level vdevs that share the disks evenly; 0 = one; a stripe has one per disk */
+	bool fastwrite; /* up to 2.1, log blocks: to the vdev with the fewest bytes on their way */
 	const char *layer; /* static, for the trace: "data disks" */
 	int ashift;
 	bool flush_honoured;  /* false: a flush is answered at once and reaches nothing */
@@ -38,10 +46,12 @@ struct sl_vdev_config {
 struct sl_vdev_io {
 	struct sl_timer done;
 	enum sl_dev_op op;
-	int64_t offset_bytes; /* from sl_vdev_alloc */
 	int64_t bytes;        /* physical size of the block, before parity */
+	int64_t offset_bytes; /* from sl_vdev_alloc, within the top-level vdev */
+	int top;              /* from sl_vdev_alloc: the top-level vdev */
 	uint64_t tag;
-	int waiting; /* private: leaf I/Os outstanding */
+	int error;         /* at completion: 0, or -EIO when too many disks were lost; flushes never fail */
+	int waiting, lost; /* private: leaf I/Os outstanding, and lost */
 	int64_t start_ns;
 };
 
@@ -53,9 +63,13 @@ struct sl_vdev {
 	int n_disks;
 	struct sl_dev *disks[SL_VDEV_DISKS_MAX]; /* owned */
 	bool touched[SL_VDEV_DISKS_MAX];         /* written since the last flush */
-	int64_t done_ns[SL_VDEV_DISKS_MAX];      /* latest completion of a disk, for the trace */
-	int64_t next_offset, size_bytes;
-	int rotor;
+	bool dead[SL_VDEV_DISKS_MAX];
+	int64_t done_ns[SL_VDEV_DISKS_MAX];       /* latest completion of a disk, for the trace */
+	int64_t next_offset[SL_VDEV_DISKS_MAX];   /* of a top-level vdev: allocation moves forward */
+	int64_t pending_bytes[SL_VDEV_DISKS_MAX]; /* of a top-level vdev: allocated, not yet written */
+	int read_rotor[SL_VDEV_DISKS_MAX];        /* of a mirror: whose turn it is */
+	int64_t disk_bytes;                       /* of the smallest */
+	int rotor;                                /* next top-level vdev */
 	struct sl_slab leaves;
 	int64_t busy_from_ns, busy_ns; /* time with I/O outstanding */
 	int outstanding;
@@ -67,11 +81,26 @@ void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, str
 void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacity_bytes);
 void sl_vdev_fini(struct sl_vdev *vdev);
 
+/* Top-level vdevs, and disks in each. */
+int sl_vdev_tops(const struct sl_vdev *vdev);
+int sl_vdev_width(const struct sl_vdev *vdev);
+
+/* Bytes one top-level vdev can allocate. */
+int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev);
+
 /* Bytes a block of `bytes` occupies, parity and padding included. */
 int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes);
 
-/* Next free place for a block of `bytes`: allocation moves forward and wraps at the end. */
-int64_t sl_vdev_alloc(struct sl_vdev *vdev, int64_t bytes);
+/* Finds the next free place for io->bytes: top-level vdevs that work take turns, allocation in each moves
+ * forward and wraps at the end. Submit it at the same instant. */
+void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io);
+
+/* Can any top-level vdev still take blocks? */
+bool sl_vdev_works(const struct sl_vdev *vdev);
+
+/* Disk `disk` dies for good: what it has in flight ends in its own time, as lost. side >= 0: only that side
+ * of a disk that is a mirror. Errors: -EINVAL: no such disk or side, or dead already. */
+int sl_vdev_fail_disk(struct sl_vdev *vdev, int64_t now_ns, int disk, int side);
 
 /* Fires io->done when all leaf I/Os are done; at once, from inside this call, for a flush that reaches no
  * disk. */

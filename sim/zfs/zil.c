@@ -48,12 +48,49 @@ bool sl_zil_is_indirect(const struct sl_zil *zil, const struct sl_zil_itx *itx)
 	       itx->bytes >= INDIRECT_FROM + (config->generation == SL_ZIL_2014 ? 1u : 0u);
 }
 
-uint32_t sl_zil_written_bytes(const struct sl_zil *zil, uint32_t block_bytes, uint32_t used_bytes)
+struct sl_vdev *sl_zil_target(const struct sl_zil *zil)
 {
-	if (!zil->config.has_slog && zil->config.log->config.layout == SL_VDEV_RAIDZ1) {
+	return sl_vdev_works(zil->config.log) ? zil->config.log : zil->config.data;
+}
+
+uint32_t sl_zil_written_bytes(const struct sl_vdev *target, uint32_t block_bytes, uint32_t used_bytes)
+{
+	if (target->config.layout >= SL_VDEV_RAIDZ1) {
 		return block_bytes;
 	}
 	return (used_bytes + SL_ZIL_SLIM_ROUND - 1) / SL_ZIL_SLIM_ROUND * SL_ZIL_SLIM_ROUND;
+}
+
+static void one_flushed(struct sl_zil_flush *flush, int64_t now_ns)
+{
+	flush->left--;
+	if (flush->left == 0) {
+		sl_timer_fire(&flush->done, now_ns);
+	}
+}
+
+static void log_flushed(struct sl_timer *timer, int64_t now_ns)
+{
+	one_flushed(sl_container_of(timer, struct sl_zil_flush, log.done), now_ns);
+}
+
+static void data_flushed(struct sl_timer *timer, int64_t now_ns)
+{
+	one_flushed(sl_container_of(timer, struct sl_zil_flush, data.done), now_ns);
+}
+
+void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
+		  struct sl_vdev *target, bool in_place, uint64_t tag)
+{
+	bool both = in_place && target != zil->config.data;
+
+	flush->left = both ? 2 : 1;
+	flush->log = (struct sl_vdev_io){.done.fire = log_flushed, .op = SL_DEV_FLUSH, .tag = tag};
+	flush->data = (struct sl_vdev_io){.done.fire = data_flushed, .op = SL_DEV_FLUSH, .tag = tag};
+	if (both) {
+		sl_vdev_submit(zil->config.data, now_ns, &flush->data);
+	}
+	sl_vdev_submit(target, now_ns, &flush->log);
 }
 
 int64_t sl_zil_record_bytes(const struct sl_zil *zil)
@@ -61,11 +98,13 @@ int64_t sl_zil_record_bytes(const struct sl_zil *zil)
 	return (int64_t)(zil->config.recordsize_bytes / zil->config.compress_ratio);
 }
 
-void sl_zil_wake(struct sl_zil_waiter *waiter, int64_t now_ns)
+void sl_zil_wake(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter, bool failed)
 {
 	while (waiter) {
 		struct sl_zil_waiter *next = waiter->next;
 
+		waiter->failed = failed;
+		zil->failures += failed;
 		sl_timer_fire(&waiter->done, now_ns);
 		waiter = next;
 	}

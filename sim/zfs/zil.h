@@ -19,6 +19,9 @@
  * does not wait in 2.3, and in 2.1 only when that would be less than 5 us or the block is nearly full. A
  * block without waiters leaves its flush to the next. Sizes: buckets of 4, 12, 36, 68, 128 KiB (2.1); as much
  * as the largest of the last eight bursts needs (2.3).
+ *
+ * Log devices can die. Blocks go to the log vdevs while one of them works, then to the data vdevs. A commit
+ * whose block was lost has failed: its caller waits for the txgs instead (zil_commit: txg_wait_synced).
  */
 #ifndef SL_ZFS_ZIL_H
 #define SL_ZFS_ZIL_H
@@ -43,7 +46,7 @@ enum sl_zil_generation { /* in the order of the scenario's words */
 
 struct sl_zil_config {
 	enum sl_zil_generation generation;
-	struct sl_vdev *log;  /* where log blocks go: the log vdevs, or the data vdevs */
+	struct sl_vdev *log;  /* where log blocks go while one of them works: log vdevs, or the data vdevs */
 	struct sl_vdev *data; /* where indirect writes go */
 	bool has_slog;
 	bool throughput;         /* logbias=throughput */
@@ -67,11 +70,20 @@ struct sl_zil_itx {
 	uint32_t records;      /* that the range touches */
 };
 
-/* Embedded in the caller's request; `done` fires when everything logged before the commit is stable. */
+/* Embedded in the caller's request; `done` fires when everything logged before the commit is stable, or with
+ * `failed` when a log block was lost: then it is stable only once the txgs are (sl_txg_wait). */
 struct sl_zil_waiter {
 	struct sl_timer done;
+	bool failed;
 	struct sl_zil_waiter *next; /* private */
 	uint64_t tag;
+};
+
+/* Flushes of the vdevs that a batch or block wrote to, side by side. */
+struct sl_zil_flush {
+	struct sl_timer done;
+	struct sl_vdev_io log, data;
+	int left; /* private */
 };
 
 struct sl_zil_list { /* growable */
@@ -88,11 +100,12 @@ struct sl_zil {
 	    async; /* sync: goes out with the next batch; async: when its file is committed */
 	struct sl_zil_waiter *queued, **queued_tail; /* for the next batch */
 	struct sl_zil_waiter *batch;                 /* of the batch in flight */
-	bool busy;
+	struct sl_vdev *target;                      /* where the batch's blocks go */
+	bool busy, failed;                           /* failed: the batch lost a block */
 	struct sl_cpu_job job;
 	struct sl_slab ios;
 	int outstanding;
-	struct sl_vdev_io flush;
+	struct sl_zil_flush flush;
 	uint32_t block_bytes, block_used; /* of the open log block */
 	uint32_t prev_blocks[SL_ZIL_PREV_BLOCKS];
 	uint32_t prev_at;
@@ -109,6 +122,7 @@ struct sl_zil {
 	uint32_t parallel;      /* zl_parallel: bursts for which company is expected */
 	bool advancing;
 	uint64_t batches, commits, blocks, indirect; /* counters; a batch is a block in 2.1 and 2.3 */
+	uint64_t failures;                           /* commits whose log block was lost */
 	int64_t log_bytes;                           /* written to the log */
 };
 

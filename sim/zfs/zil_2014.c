@@ -28,7 +28,7 @@ static uint32_t bucket(uint64_t bytes)
 /* Issues the open block and chooses the next one's size. */
 static void issue_block(struct sl_zil *zil)
 {
-	uint32_t written = sl_zil_written_bytes(zil, zil->block_bytes, zil->block_used);
+	uint32_t written = sl_zil_written_bytes(zil->target, zil->block_bytes, zil->block_used);
 
 	if (zil->n_blocks == zil->block_room) {
 		uint32_t room = zil->block_room ? 2 * zil->block_room : 16;
@@ -99,6 +99,8 @@ static int64_t pack_batch(struct sl_zil *zil)
 {
 	uint64_t copied = 0;
 
+	zil->target = sl_zil_target(zil);
+	zil->failed = false;
 	zil->batch_bytes = 0;
 	zil->n_blocks = 0;
 	zil->n_indirect = 0;
@@ -116,6 +118,7 @@ static int64_t pack_batch(struct sl_zil *zil)
 static void finish_batch(struct sl_zil *zil, int64_t now_ns)
 {
 	struct sl_zil_waiter *waiter = zil->batch;
+	bool failed = zil->failed;
 
 	zil->busy = false;
 	zil->busy_ns += now_ns - zil->batch_start_ns;
@@ -125,7 +128,7 @@ static void finish_batch(struct sl_zil *zil, int64_t now_ns)
 	if (zil->queued) {
 		start_batch(zil, now_ns);
 	}
-	sl_zil_wake(waiter, now_ns);
+	sl_zil_wake(zil, now_ns, waiter, failed);
 }
 
 static void flush_done(struct sl_timer *timer, int64_t now_ns)
@@ -136,9 +139,7 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 static void submit_flush(struct sl_zil *zil, int64_t now_ns)
 {
 	zil->flush.done.fire = flush_done;
-	zil->flush.op = SL_DEV_FLUSH;
-	zil->flush.tag = zil->tag;
-	sl_vdev_submit(zil->config.log, now_ns, &zil->flush);
+	sl_zil_flush(zil, now_ns, &zil->flush, zil->target, zil->n_indirect > 0, zil->tag);
 }
 
 static void write_done(struct sl_timer *timer, int64_t now_ns)
@@ -146,9 +147,15 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	struct zil_io *io = sl_container_of(timer, struct zil_io, io.done);
 	struct sl_zil *zil = io->zil;
 
+	zil->failed |= io->io.error != 0;
 	sl_slab_put(&zil->ios, io);
 	zil->outstanding--;
-	if (zil->outstanding == 0) {
+	if (zil->outstanding > 0) {
+		return;
+	}
+	if (zil->failed) {
+		finish_batch(zil, now_ns);
+	} else {
 		submit_flush(zil, now_ns);
 	}
 }
@@ -160,8 +167,8 @@ static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vde
 	io->zil = zil;
 	io->io.done.fire = write_done;
 	io->io.op = SL_DEV_WRITE;
-	io->io.offset_bytes = sl_vdev_alloc(vdev, bytes);
 	io->io.bytes = bytes;
+	sl_vdev_alloc(vdev, &io->io);
 	io->io.tag = zil->tag;
 	sl_vdev_submit(vdev, now_ns, &io->io);
 }
@@ -184,7 +191,7 @@ static void packed(struct sl_timer *timer, int64_t now_ns)
 	}
 	for (uint32_t i = 0; i < zil->n_blocks; i++) {
 		zil->log_bytes += zil->block_writes[i];
-		submit_write(zil, now_ns, zil->config.log, zil->block_writes[i]);
+		submit_write(zil, now_ns, zil->target, zil->block_writes[i]);
 	}
 }
 

@@ -13,14 +13,22 @@
 /* Does the data of `itx` go to its final place, with only a header in the log? */
 bool sl_zil_is_indirect(const struct sl_zil *zil, const struct sl_zil_itx *itx);
 
-/* Bytes written of a block of which used_bytes are filled: raidz writes whole blocks. */
-uint32_t sl_zil_written_bytes(const struct sl_zil *zil, uint32_t block_bytes, uint32_t used_bytes);
+/* Where log blocks go now (zio_alloc_zil): the log vdevs while one works, else the data vdevs. */
+struct sl_vdev *sl_zil_target(const struct sl_zil *zil);
+
+/* Bytes written to `target` of a block of which used_bytes are filled: raidz writes whole blocks. */
+uint32_t sl_zil_written_bytes(const struct sl_vdev *target, uint32_t block_bytes, uint32_t used_bytes);
+
+/* Flushes the vdevs of `target`, and the data vdevs when records were written `in_place` there. Fires
+ * flush->done, perhaps at once. */
+void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
+		  struct sl_vdev *target, bool in_place, uint64_t tag);
 
 /* Physical size of a record written in place. */
 int64_t sl_zil_record_bytes(const struct sl_zil *zil);
 
-/* Fires a list of waiters. */
-void sl_zil_wake(struct sl_zil_waiter *waiter, int64_t now_ns);
+/* Fires a list of waiters; `failed`: their log block was lost. */
+void sl_zil_wake(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter, bool failed);
 
 void sl_zil_2014_init(struct sl_zil *zil);
 void sl_zil_2014_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter);

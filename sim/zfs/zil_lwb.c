@@ -22,12 +22,15 @@ struct sl_zil_lwb {
 	uint32_t size, used, copied; /* bytes */
 	uint32_t n_records;          /* records written in place with it */
 	uint32_t writing;            /* writes outstanding */
-	bool issued, written, flushing, flushed;
+	bool issued, written, flushing, flushed, failed;
+	struct sl_vdev *target; /* where it goes */
 	uint64_t tag;
 	int64_t issue_ns;
 	struct sl_timer timeout;
 	struct sl_cpu_job job;
-	struct sl_vdev_io block, flush;
+	struct sl_vdev_io block;
+	bool in_place; /* its flush has records in place to cover */
+	struct sl_zil_flush flush;
 };
 
 /* A record written in place on behalf of a block. */
@@ -85,6 +88,7 @@ static void complete(struct sl_zil *zil, int64_t now_ns)
 {
 	struct sl_zil_lwb *lwb = zil->oldest;
 	struct sl_zil_waiter *waiters = lwb->waiters;
+	bool failed = lwb->failed;
 
 	zil->lwb_latency_ns = (3 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 4;
 	if (zil->trace) {
@@ -97,7 +101,7 @@ static void complete(struct sl_zil *zil, int64_t now_ns)
 		zil->busy = false;
 	}
 	sl_slab_put(&zil->lwbs, lwb);
-	sl_zil_wake(waiters, now_ns);
+	sl_zil_wake(zil, now_ns, waiters, failed);
 }
 
 static void flush_done(struct sl_timer *timer, int64_t now_ns)
@@ -119,14 +123,18 @@ static void advance(struct sl_zil *zil, int64_t now_ns)
 			continue;
 		}
 		lwb->flushing = true;
-		if (!lwb->waiters && lwb->next && lwb->next->issued) {
-			lwb->flushed = true; /* the next block's flush covers it */
+		if (lwb->failed && lwb->next && lwb->next->issued) {
+			lwb->next->failed = true; /* the chain is broken here */
+		}
+		if (lwb->failed || (!lwb->waiters && lwb->next && lwb->next->issued)) {
+			lwb->flushed = true; /* nothing to flush, or the next block's flush covers it */
+			if (lwb->next) {
+				lwb->next->in_place |= lwb->in_place;
+			}
 			continue;
 		}
 		lwb->flush.done.fire = flush_done;
-		lwb->flush.op = SL_DEV_FLUSH;
-		lwb->flush.tag = lwb->tag;
-		sl_vdev_submit(zil->config.log, now_ns, &lwb->flush);
+		sl_zil_flush(zil, now_ns, &lwb->flush, lwb->target, lwb->in_place, lwb->tag);
 	}
 	zil->advancing = false;
 	while (zil->oldest && zil->oldest->flushed) {
@@ -145,7 +153,10 @@ static void lwb_write_done(struct sl_zil_lwb *lwb, int64_t now_ns)
 
 static void block_done(struct sl_timer *timer, int64_t now_ns)
 {
-	lwb_write_done(sl_container_of(timer, struct sl_zil_lwb, block.done), now_ns);
+	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, block.done);
+
+	lwb->failed |= lwb->block.error != 0;
+	lwb_write_done(lwb, now_ns);
 }
 
 static void record_done(struct sl_timer *timer, int64_t now_ns)
@@ -167,8 +178,8 @@ static void submit_record(struct sl_zil_lwb *lwb, int64_t now_ns)
 	record->io.done.fire = record_done;
 	record->io.op = SL_DEV_WRITE;
 	record->io.bytes = bytes;
-	record->io.offset_bytes = sl_vdev_alloc(zil->config.data, bytes);
 	record->io.tag = lwb->tag;
+	sl_vdev_alloc(zil->config.data, &record->io);
 	sl_vdev_submit(zil->config.data, now_ns, &record->io);
 }
 
@@ -177,19 +188,21 @@ static void lwb_ready(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, job.done);
 	struct sl_zil *zil = lwb->zil;
-	uint32_t bytes = sl_zil_written_bytes(zil, lwb->size, lwb->used);
+	uint32_t bytes;
 
+	lwb->target = sl_zil_target(zil);
+	bytes = sl_zil_written_bytes(lwb->target, lwb->size, lwb->used);
 	zil->log_bytes += bytes;
 	lwb->writing = 1 + lwb->n_records;
 	lwb->block.done.fire = block_done;
 	lwb->block.op = SL_DEV_WRITE;
 	lwb->block.bytes = bytes;
-	lwb->block.offset_bytes = sl_vdev_alloc(zil->config.log, bytes);
 	lwb->block.tag = lwb->tag;
 	for (uint32_t i = 0; i < lwb->n_records; i++) {
 		submit_record(lwb, now_ns);
 	}
-	sl_vdev_submit(zil->config.log, now_ns, &lwb->block);
+	sl_vdev_alloc(lwb->target, &lwb->block);
+	sl_vdev_submit(lwb->target, now_ns, &lwb->block);
 }
 
 static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
@@ -204,6 +217,7 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	zil->batches++;
 	zil->blocks++;
 	zil->indirect += lwb->n_records;
+	lwb->in_place |= lwb->n_records > 0;
 	lwb->job.done.fire = lwb_ready;
 	sl_cpu_run(zil->cpu, now_ns, &lwb->job, cpu_ns);
 }

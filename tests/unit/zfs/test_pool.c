@@ -1,5 +1,8 @@
 /* The pool as a store: which call is stable when, under each setting of `sync`, and what reads cost. */
 #include "sim/zfs/pool.h"
+
+#include <errno.h>
+
 #include "tests/unit/zfs/lib.h"
 
 struct rig {
@@ -246,6 +249,49 @@ Test(pool, reads_come_from_memory_as_far_as_it_goes)
 	cr_assert_eq(misses(twice, true), 0, "holes are not read from disk");
 	rig_free(fits);
 	rig_free(twice);
+}
+
+/* The write in flight waits for three txgs of 32 small writes, 0.1 ms each; the next one finds the data disk.
+ */
+Test(pool, a_dead_log_device_costs_time_and_no_data)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	struct call call = {.req = file_sync, .done_ns = -1};
+	int64_t took_ns;
+
+	rig_start(rig, 0);
+	call.req.done = (struct sl_timer){.fire = call_done};
+	sl_store_submit(rig->store, 0, &call.req);
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, MS + 50 * US, NULL), 0);
+	cr_assert_eq(sl_pool_fail_log(rig->pool, MS + 50 * US, 1, -1), -EINVAL);
+	cr_assert_eq(sl_pool_fail_log(rig->pool, MS + 50 * US, 0, 0), -EINVAL); /* no mirror: no sides */
+	cr_assert_eq(sl_pool_fail_log(rig->pool, MS + 50 * US, 0, -1), 0);
+	cr_assert_eq(sl_pool_fail_log(rig->pool, MS + 50 * US, 0, -1), -EINVAL);
+	run_all(rig->nas.loop);
+	cr_assert_eq(stats_of(rig).zil_failures, 1);
+	cr_assert_eq(stats_of(rig).txgs, 3);
+	/* The first txg has the record and its two pointer blocks, too. */
+	cr_assert_eq(call.done_ns, MS + 100 * US + (33 + 30 + 30) * 100 * US);
+	cr_assert_eq(submit(rig, file_sync, &took_ns).stable, SL_FILE_SYNC);
+	cr_assert_eq(took_ns, MS + 100 * US);
+	cr_assert_eq(stats_of(rig).zil_failures, 1);
+	rig_free(rig);
+}
+
+Test(pool, log_devices_can_be_told_to_die_at_a_time_of_the_run)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	uint64_t before;
+
+	rig->box.log_fail_at_ns = (double)(20 * MS);
+	rig_start(rig, 0);
+	submit(rig, file_sync, NULL);
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, 20 * MS, NULL), 0);
+	before = stats_of(rig).log_requests;
+	submit(rig, file_sync, NULL);
+	cr_assert(before > 0);
+	cr_assert_eq(stats_of(rig).log_requests, before);
+	rig_free(rig);
 }
 
 Test(pool, a_disk_that_cannot_be_built_is_an_error_that_names_it)

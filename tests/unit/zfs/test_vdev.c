@@ -1,4 +1,6 @@
 /* Layouts: what a block costs each disk, when it is done, and where flushes go. */
+#include <errno.h>
+
 #include "tests/unit/zfs/lib.h"
 
 static const char *const disks[] = {"d0", "d1", "d2", "d3"};
@@ -25,7 +27,7 @@ static void run_block(struct nas *nas, struct sl_vdev *vdev, enum sl_dev_op op, 
 			      .notes = &nas->notes};
 
 	if (op == SL_DEV_WRITE) {
-		block.io.offset_bytes = sl_vdev_alloc(vdev, bytes);
+		sl_vdev_alloc(vdev, &block.io);
 	}
 	sl_vdev_submit(vdev, sl_loop_now(nas->loop), &block.io);
 	run_all(nas->loop);
@@ -200,6 +202,71 @@ Test(vdev, encryption_and_parity_are_paid_by_cpus_before_the_disks)
 	nas_fini(&nas);
 }
 
+/* Three mirrors of two take blocks in turn; a lost side is forgiven, a lost mirror is passed over. */
+Test(vdev, top_level_vdevs_take_blocks_in_turn_as_long_as_they_work)
+{
+	static const char *const names[] = {"a0", "a1", "b0", "b1", "c0", "c1"};
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_MIRROR, names, 6);
+	vdev.config.tops = 3;
+	cr_assert_eq(sl_vdev_width(&vdev), 2);
+	cr_assert_eq(sl_vdev_top_bytes(&vdev), 1 << 30);
+	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 2, -1), 0);
+	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 3, -1), 0);
+	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 4, -1), 0);
+	for (int i = 0; i < 2; i++) {
+		run_block(&nas, &vdev, SL_DEV_WRITE, 16 * KIB);
+	}
+	cr_assert_eq(notes_count(&nas.notes, "a0 write 16K"), 1);
+	cr_assert_eq(notes_count(&nas.notes, "a1 write 16K"), 1);
+	cr_assert_eq(notes_count(&nas.notes, "c1 write 16K"), 1);
+	cr_assert_eq(notes_count(&nas.notes, "b0"), 0);
+	cr_assert(sl_vdev_works(&vdev));
+	for (int disk = 0; disk < 6; disk++) {
+		bool dead = disk >= 2 && disk <= 4;
+
+		cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, disk, -1), dead ? -EINVAL : 0);
+	}
+	cr_assert(!sl_vdev_works(&vdev));
+	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 6, -1), -EINVAL);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+/* raidz2 loses a block with the third disk. */
+Test(vdev, a_block_fails_when_more_disks_die_than_the_layout_forgives)
+{
+	for (int lost = 0; lost <= 3; lost++) {
+		struct block block = {.io = {.done.fire = block_done, .op = SL_DEV_WRITE, .bytes = 8 * KIB}};
+		struct sl_vdev vdev;
+		struct nas nas;
+
+		nas_init(&nas);
+		block.notes = &nas.notes;
+		vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ2, disks, 4);
+		sl_vdev_alloc(&vdev, &block.io);
+		sl_vdev_submit(&vdev, 0, &block.io);
+		for (int i = 0; i < lost; i++) {
+			cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, i, -1), 0);
+		}
+		run_all(nas.loop);
+		cr_assert_eq(block.io.error, lost > 2 ? -EIO : 0, "%d lost", lost);
+		sl_vdev_fini(&vdev);
+		nas_fini(&nas);
+	}
+}
+
+static int64_t place_of(struct sl_vdev *vdev, int64_t bytes)
+{
+	struct sl_vdev_io io = {.bytes = bytes};
+
+	sl_vdev_alloc(vdev, &io);
+	return io.offset_bytes;
+}
+
 Test(vdev, allocation_moves_forward_and_wraps_at_the_end)
 {
 	struct sl_vdev vdev;
@@ -207,11 +274,11 @@ Test(vdev, allocation_moves_forward_and_wraps_at_the_end)
 
 	nas_init(&nas);
 	vdev_of_disks(&vdev, &nas, SL_VDEV_RAIDZ1, disks, 3);
-	vdev.size_bytes = 400 * KIB;
-	cr_assert_eq(sl_vdev_alloc(&vdev, 128 * KIB), 0);
-	cr_assert_eq(sl_vdev_alloc(&vdev, 128 * KIB), 192 * KIB);
-	cr_assert_eq(sl_vdev_alloc(&vdev, 4 * KIB), 384 * KIB);
-	cr_assert_eq(sl_vdev_alloc(&vdev, 128 * KIB), 0);
+	vdev.disk_bytes = 400 * KIB / 3;
+	cr_assert_eq(place_of(&vdev, 128 * KIB), 0);
+	cr_assert_eq(place_of(&vdev, 128 * KIB), 192 * KIB);
+	cr_assert_eq(place_of(&vdev, 4 * KIB), 384 * KIB);
+	cr_assert_eq(place_of(&vdev, 128 * KIB), 0);
 	sl_vdev_fini(&vdev);
 	nas_fini(&nas);
 }
