@@ -9,6 +9,7 @@
 static void null_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
 	sl_dev_count(dev, req);
+	sl_mark_safe(req->mark, now_ns);
 	sl_loop_arm(dev->loop, &req->done, now_ns);
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "sim/base/loop.h"
+#include "sim/device/mark.h"
 #include "sim/device/spec.h"
 
 enum sl_dev_op {
@@ -24,8 +25,9 @@ struct sl_dev_req {
 	bool fua; /* write: stable when done, whatever the cache */
 	int64_t offset_bytes;
 	int64_t bytes;
-	uint64_t tag; /* operation number for the trace */
-	int error;    /* at completion: 0, or -EIO when no part of the disk is left that could serve it */
+	uint64_t tag;         /* operation number for the trace */
+	struct sl_mark *mark; /* WRITE: notes when a cut no longer takes it; NULL = nobody asks */
+	int error; /* at completion: 0, or -EIO when no part of the disk is left that could serve it */
 };
 
 struct sl_dev_stats {

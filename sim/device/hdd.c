@@ -30,7 +30,15 @@
 
 struct extent {
 	int64_t start, end;
-	uint64_t seq; /* of the oldest write in it */
+	uint64_t seq;    /* of the oldest write in it */
+	uint64_t newest; /* and of the latest */
+};
+
+/* A write in the cache that somebody follows. */
+struct held {
+	struct sl_mark *mark;
+	int64_t start, end;
+	uint64_t seq;
 };
 
 struct pending {
@@ -61,6 +69,8 @@ struct hdd {
 	struct pending_list queue;   /* reads and uncached writes, by arrival */
 	struct pending_list blocked; /* writes that wait for room */
 	struct pending_list flushes;
+	struct held *held;
+	int n_held, held_room;
 	struct extent *dirty; /* CACHE_EXTENTS, by address */
 	int n_dirty;
 	bool destaging; /* `moving` is on its way until arm_free_ns */
@@ -124,9 +134,10 @@ static int dirty_at(const struct hdd *hdd, int64_t offset)
 /* Takes a range into the write cache, grown together with its neighbours. */
 static void cache_add(struct hdd *hdd, int64_t start, int64_t end)
 {
-	struct extent merged = {start, end, ++hdd->seq};
+	struct extent merged = {start, end, hdd->seq + 1, hdd->seq + 1};
 	int at = dirty_at(hdd, start), last = at;
 
+	hdd->seq++;
 	while (last < hdd->n_dirty && hdd->dirty[last].start <= end) {
 		const struct extent *old = &hdd->dirty[last];
 		bool large = old->end - old->start + end - start > EXTENT_MAX;
@@ -159,6 +170,43 @@ static bool cache_has_room(const struct hdd *hdd, int64_t bytes)
 			 hdd->cached_bytes + bytes <= (int64_t)hdd->spec.cache_bytes);
 }
 
+static void hold(struct hdd *hdd, const struct sl_dev_req *req, int64_t done_ns)
+{
+	if (!req->mark) {
+		return;
+	}
+	if (hdd->n_held == hdd->held_room) {
+		int room = hdd->held_room ? 2 * hdd->held_room : 64;
+		struct held *held = realloc(hdd->held, (size_t)room * sizeof(*held));
+
+		if (!held) {
+			abort();
+		}
+		hdd->held = held;
+		hdd->held_room = room;
+	}
+	sl_mark_at_risk(req->mark, done_ns, hdd->spec.flush_honoured > 0 ? SL_RISK_CACHE : SL_RISK_LIAR);
+	hdd->held[hdd->n_held++] =
+	    (struct held){req->mark, req->offset_bytes, req->offset_bytes + req->bytes, hdd->seq};
+}
+
+/* The writes in `extent` are on the platters. Later ones to the same place are not. */
+static void release(struct hdd *hdd, const struct extent *extent, int64_t at_ns)
+{
+	int kept = 0;
+
+	for (int i = 0; i < hdd->n_held; i++) {
+		const struct held *held = &hdd->held[i];
+
+		if (held->start >= extent->start && held->end <= extent->end && held->seq <= extent->newest) {
+			held->mark->safe_ns = at_ns;
+		} else {
+			hdd->held[kept++] = *held;
+		}
+	}
+	hdd->n_held = kept;
+}
+
 /* Acknowledges a write from the cache, which takes it at `at_ns`. */
 static void cache_take(struct hdd *hdd, const struct pending *write, int64_t at_ns)
 {
@@ -168,6 +216,7 @@ static void cache_take(struct hdd *hdd, const struct pending *write, int64_t at_
 	at_ns += (int64_t)hdd->spec.write_ack_ns + sl_transfer_ns(req->bytes, hdd->spec.write_bps);
 	hdd->port_free_ns = at_ns;
 	cache_add(hdd, req->offset_bytes, req->offset_bytes + req->bytes);
+	hold(hdd, req, at_ns);
 	complete(hdd, req, write->from_ns, at_ns);
 }
 
@@ -189,6 +238,7 @@ static void destage_finish(struct hdd *hdd, int64_t at_ns)
 {
 	hdd->destaging = false;
 	hdd->cached_bytes -= hdd->moving.end - hdd->moving.start;
+	release(hdd, &hdd->moving, at_ns);
 	while (hdd->flushes.n > 0 && !flush_waits(hdd, hdd->flushes.items[0].seq)) {
 		complete(hdd, hdd->flushes.items[0].req, hdd->flushes.items[0].from_ns, at_ns);
 		list_remove(&hdd->flushes, 0);
@@ -306,7 +356,9 @@ static void start_request(struct hdd *hdd, int at, int64_t at_ns)
 
 	list_remove(&hdd->queue, at);
 	done_ns = access_media(hdd, at_ns, p.req->offset_bytes, p.req->offset_bytes + p.req->bytes, write);
-	if (!write) {
+	if (write) {
+		sl_mark_safe(p.req->mark, done_ns);
+	} else {
 		ahead_start(hdd, p.req, done_ns);
 	}
 	complete(hdd, p.req, p.from_ns, done_ns);
@@ -480,6 +532,7 @@ static void hdd_free(struct sl_dev *dev)
 	free(hdd->queue.items);
 	free(hdd->blocked.items);
 	free(hdd->flushes.items);
+	free(hdd->held);
 	free(hdd->dirty);
 	free(hdd);
 }

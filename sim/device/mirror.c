@@ -97,6 +97,10 @@ static void part_submit(struct mirror *mirror, struct op *op, int side, int64_t 
 	    .bytes = op->outer->bytes,
 	    .tag = op->outer->tag,
 	};
+	if (op->outer->op == SL_DEV_WRITE && op->outer->mark) {
+		part->req.mark = sl_mark_part(op->outer->mark);
+		op->outer->mark->need = 1;
+	}
 	mirror->in_flight[side]++;
 	sl_dev_submit(mirror->sides[side], now_ns, &part->req);
 }

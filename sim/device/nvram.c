@@ -45,6 +45,11 @@ static void nvram_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *
 	int64_t done_ns = req->op == SL_DEV_FLUSH ? now_ns : serve(nvram, now_ns, req);
 
 	sl_dev_count(dev, req);
+	if (req->op == SL_DEV_WRITE && nvram->spec.plp > 0) {
+		sl_mark_safe(req->mark, done_ns);
+	} else if (req->op == SL_DEV_WRITE) {
+		sl_mark_at_risk(req->mark, done_ns, SL_RISK_MEMORY);
+	}
 	sl_dev_busy(dev, now_ns, done_ns);
 	sl_loop_arm(dev->loop, &req->done, done_ns);
 }

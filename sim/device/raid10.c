@@ -135,6 +135,7 @@ static void take(struct raid *raid, struct sl_dev_req *req, int64_t now_ns)
 		raid->used_units += sl_lines_add(&raid->pairs[piece.pair].lines, &piece.line);
 		destage(raid, piece.pair, now_ns);
 	}
+	sl_mark_safe(req->mark, done_ns); /* the battery keeps it */
 	complete(raid, req, now_ns, done_ns);
 }
 

@@ -20,6 +20,12 @@
 
 #define QUEUE_MAX 1024
 
+/* A write in the buffer that somebody follows, by age. */
+struct held {
+	struct sl_mark *mark;
+	int64_t until_bytes; /* bytes written to the drive when later ones have pushed it out */
+};
+
 struct ssd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
@@ -30,6 +36,8 @@ struct ssd {
 	int64_t drained_ns;     /* without a flash model: when the write buffer will be empty */
 	int64_t idle_from_ns;   /* end of the latest request */
 	int64_t buffer_time_ns; /* without a flash model: time that a full buffer takes to drain */
+	struct held *held;
+	uint32_t held_first, held_end, held_room; /* in use: first to end */
 	int depth, slot;
 	int64_t done_ns[QUEUE_MAX]; /* of the latest `depth` commands, in a ring */
 };
@@ -103,6 +111,72 @@ static int64_t flush_cost_ns(struct ssd *ssd)
 	return (int64_t)(slow ? ssd->spec.flush_slow_ns : ssd->spec.flush_ns);
 }
 
+static void hold(struct ssd *ssd, struct sl_mark *mark, int64_t done_ns)
+{
+	int64_t until_bytes = ssd->dev.stats.bytes_written + (int64_t)ssd->spec.buffer_bytes;
+
+	if (ssd->held_end == ssd->held_room) {
+		uint32_t n = ssd->held_end - ssd->held_first, room = n < 32 ? 64 : 2 * n;
+		struct held *held = malloc(room * sizeof(*held));
+
+		if (!held) {
+			abort();
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			held[i] = ssd->held[ssd->held_first + i];
+		}
+		free(ssd->held);
+		ssd->held = held;
+		ssd->held_first = 0;
+		ssd->held_end = n;
+		ssd->held_room = room;
+	}
+	sl_mark_at_risk(mark, done_ns, SL_RISK_CACHE);
+	ssd->held[ssd->held_end++] = (struct held){mark, until_bytes};
+}
+
+/* A flush that came at now_ns is done at done_ns: what was done before it is safe. */
+static void release(struct ssd *ssd, int64_t now_ns, int64_t done_ns)
+{
+	uint32_t kept = ssd->held_first;
+
+	for (uint32_t i = ssd->held_first; i < ssd->held_end; i++) {
+		if (ssd->held[i].mark->done_ns <= now_ns) {
+			ssd->held[i].mark->safe_ns = done_ns;
+		} else {
+			ssd->held[kept++] = ssd->held[i];
+		}
+	}
+	ssd->held_end = kept;
+}
+
+/*
+ * Notes what a cut takes. The model programs the flash as fast as it can, but nothing obliges a drive to:
+ * without power-loss protection a write is safe once a flush has covered it, or when as much as the buffer
+ * holds was written after it.
+ */
+static void note(struct ssd *ssd, int64_t now_ns, const struct sl_dev_req *req, int64_t done_ns)
+{
+	switch (req->op) {
+	case SL_DEV_READ:
+		return;
+	case SL_DEV_FLUSH:
+		release(ssd, now_ns, done_ns);
+		return;
+	case SL_DEV_WRITE:
+		break;
+	}
+	while (ssd->held_first < ssd->held_end &&
+	       ssd->held[ssd->held_first].until_bytes < ssd->dev.stats.bytes_written) {
+		ssd->held[ssd->held_first++].mark->safe_ns = done_ns;
+	}
+	if (ssd->spec.plp != 0 || req->fua) {
+		sl_mark_safe(req->mark, done_ns);
+	} else if (req->mark) {
+		hold(ssd, req->mark, done_ns);
+	}
+}
+
 static int64_t ssd_finish(struct ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
 {
 	const struct sl_dev_spec *spec = &ssd->spec;
@@ -138,6 +212,7 @@ static void ssd_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *re
 	}
 	done_ns = ssd_finish(ssd, start_ns, req);
 	sl_dev_count(dev, req);
+	note(ssd, now_ns, req, done_ns);
 	ssd->done_ns[ssd->slot] = done_ns;
 	ssd->slot = ssd->slot + 1 == ssd->depth ? 0 : ssd->slot + 1;
 	if (done_ns > ssd->idle_from_ns) {
@@ -152,6 +227,7 @@ static void ssd_free(struct sl_dev *dev)
 	struct ssd *ssd = sl_container_of(dev, struct ssd, dev);
 
 	sl_ftl_free(ssd->ftl);
+	free(ssd->held);
 	free(ssd);
 }
 

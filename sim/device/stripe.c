@@ -79,6 +79,9 @@ static void part_submit(struct stripe *stripe, struct op *op, int member, const 
 	    .bytes = piece->bytes,
 	    .tag = op->outer->tag,
 	};
+	if (op->outer->op == SL_DEV_WRITE) {
+		part->req.mark = sl_mark_part(op->outer->mark);
+	}
 	op->waiting++;
 	sl_dev_submit(stripe->members[member], now_ns, &part->req);
 }
