@@ -1,14 +1,16 @@
 #!/bin/sh
 # The datastore at zero model latency beside nfs-ganesha's FSAL_MEM in one run: 4 KiB FILE_SYNC writes through one
-# libnfs client at depth 32 and 1, server CPU per write. usage: nfs_bench.sh BIN [GOAL]
-# Exits 1 when the ratio at depth 32 is above GOAL (0.30). Without root or ganesha only our figures are printed.
+# pipelining connection at depth 32 and 1, server CPU per write. usage: nfs_bench.sh BIN [ROUNDS]
+# The rounds alternate between the servers and the least of each counts: what the machine does besides only adds.
+# Exits 1 when a ratio is above its goal: 0.08 at depth 32, 0.30 at depth 1. Without root or ganesha only our figures
+# are printed.
 set -eu
-BIN=${1:?usage: nfs_bench.sh BIN [GOAL]}
-GOAL=${2:-0.30}
+BIN=${1:?usage: nfs_bench.sh BIN [ROUNDS]}
+ROUNDS=${2:-3}
 
 # Both servers live in a network and a mount namespace of our own, so that ports 111 and 2049 and /run are free.
 if [ "${SL_BENCH_INSIDE:-}" != 1 ] && [ "$(id -u)" -eq 0 ]; then
-	SL_BENCH_INSIDE=1 exec unshare -m -n "$0" "$BIN" "$GOAL"
+	SL_BENCH_INSIDE=1 exec unshare -m -n "$0" "$BIN" "$ROUNDS"
 fi
 
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/sloglab-bench-XXXXXX")
@@ -75,7 +77,6 @@ own_start() {
 	PIDS="$PIDS $OWN"
 	wait_for grep -q ready "$SCRATCH/log" || { cat "$SCRATCH/log" >&2 && exit 1; }
 	read -r _ port mport <"$SCRATCH/log"
-	OWN_URL="nfs://127.0.0.1/bench?nfsport=$port&mountport=$mport"
 }
 
 if [ "${SL_BENCH_INSIDE:-}" = 1 ]; then
@@ -88,23 +89,31 @@ missing=$(ganesha_missing)
 if [ -z "$missing" ] && ! ganesha_start; then
 	missing="it did not start: $(tail -1 "$SCRATCH/ganesha.log" 2>/dev/null)"
 fi
-for depth in 32 1; do
-	"$BIN/nfs_bench" sloglab "$OWN_URL" "$OWN" "$depth"
-	if [ -z "$missing" ]; then
-		"$BIN/nfs_bench" ganesha "nfs://10.99.0.1/export/bench" "$GANESHA" "$depth"
-	fi
+for _ in $(seq "$ROUNDS"); do
+	for depth in 32 1; do
+		"$BIN/nfs_bench" sloglab 127.0.0.1 "$port" "$mport" / "$OWN" "$depth"
+		if [ -z "$missing" ]; then
+			"$BIN/nfs_bench" ganesha 10.99.0.1 2049 20048 /export "$GANESHA" "$depth"
+		fi
+	done
 done >"$SCRATCH/figures"
 
-awk -v goal="$GOAL" '
-	BEGIN { printf "%-8s %5s %10s %16s %16s %9s\n", "server", "depth", "writes/s", "server us/write", "client us/write", "p50 us" }
-	{ printf "%-8s %5d %10d %16.2f %16.2f %9.1f\n", $1, $2, $3, $4, $5, $6; cpu[$1, $2] = $4 }
+awk '
+	BEGIN { goal[32] = 0.08; goal[1] = 0.30; printf "%-8s %5s %10s %16s\n", "server", "depth", "writes/s", "server us/write" }
+	{
+		printf "%-8s %5d %10d %16.2f\n", $1, $2, $3, $4
+		if (!(($1, $2) in cpu) || $4 < cpu[$1, $2])
+			cpu[$1, $2] = $4
+	}
 	END {
 		for (depth = 32; depth >= 1; depth -= 31)
-			if (("ganesha", depth) in cpu)
-				printf "CPU per write at depth %d: %.3fx of ganesha\n", depth, cpu["sloglab", depth] / cpu["ganesha", depth]
-		if (("ganesha", 32) in cpu && cpu["sloglab", 32] / cpu["ganesha", 32] > goal) {
-			printf "above the goal of %sx\n", goal
-			exit 1
-		}
-	}' "$SCRATCH/figures"
+			if (("ganesha", depth) in cpu) {
+				ratio = cpu["sloglab", depth] / cpu["ganesha", depth]
+				printf "CPU per write at depth %d: %.2f us, %.3fx of ganesha (goal %.2fx)\n", depth,
+					cpu["sloglab", depth], ratio, goal[depth]
+				missed += ratio > goal[depth]
+			}
+		exit missed > 0
+	}' "$SCRATCH/figures" || rc=$?
 [ -z "$missing" ] || echo "no comparison with nfs-ganesha: $missing"
+exit "${rc:-0}"

@@ -44,7 +44,7 @@ static int64_t clock_ns(void)
 static int epoll_sleep(struct epoll_waiter *self, int64_t due_ns, struct sl_err *err)
 {
 	struct timespec timeout = {0, 0};
-	int64_t left_ns = due_ns - (clock_ns() - self->origin_ns);
+	int64_t left_ns = due_ns == SL_NEVER ? 0 : due_ns - (clock_ns() - self->origin_ns);
 	int n;
 
 	if (left_ns > 0) {

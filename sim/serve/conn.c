@@ -130,8 +130,7 @@ static void conn_output(void *arg)
 {
 	struct sl_conn *conn = arg;
 
-	/* An empty input tells whether the stream failed meanwhile. */
-	if (sl_nfs3_conn_input(conn->nfs, sl_loop_now(conn->conns->loop), "", 0) < 0) {
+	if (sl_nfs3_conn_error(conn->nfs) < 0) {
 		(void)conn_send(conn);
 		conn_close(conn);
 		return;

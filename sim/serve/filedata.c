@@ -274,9 +274,11 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_inode *inode, uint64_t
 	if (bytes == 0) {
 		return 0;
 	}
+	/* Bytes written inside a file without holes need no further room. */
+	inode->used_stale =
+	    inode->used_stale || offset + bytes > inode->size_bytes || inode->used_bytes < inode->size_bytes;
 	rc = stable ? write_stable(data, inode, offset, buf, bytes)
 		    : write_unstable(data, inode, offset, buf, bytes);
-	inode->used_stale = true;
 	if (rc) {
 		return rc;
 	}
