@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/signals.h"
-#include "sim/serve/datastore.h"
+#include "sim/serve/pool_server.h"
 
 /* A reply may make up for this much lateness (LAB: a crowded machine stalls for up to 20 ms). */
 #define CREDIT_CAP_NS 20000000
@@ -33,9 +33,8 @@ struct goodbye {
 /* What the child holds while it serves. */
 struct server {
 	struct sl_io stop;
-	struct sl_loop *wall, *model;
-	struct sl_store *store;
-	struct sl_datastore *ds;
+	struct sl_loop *wall;
+	struct sl_pool_server *pool;
 };
 
 static int message_write(int fd, const void *bytes, size_t size)
@@ -72,7 +71,8 @@ static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
 static int server_build(struct server *server, const struct sl_box *box, uint64_t seed, const char *dir,
 			struct sl_err *err)
 {
-	struct sl_datastore_config config = {.dir = dir, .credit_cap_ns = CREDIT_CAP_NS};
+	struct sl_pool_server_config config = {
+	    .box = box, .seed = seed, .datastore = {.dir = dir, .credit_cap_ns = CREDIT_CAP_NS}};
 	sigset_t set;
 	int rc;
 
@@ -87,14 +87,6 @@ static int server_build(struct server *server, const struct sl_box *box, uint64_
 	if (!server->wall) {
 		return err->code;
 	}
-	server->model = sl_loop_new_virtual();
-	if (!server->model) {
-		return sl_err_set(err, -ENOMEM, "out of memory");
-	}
-	rc = sl_stack_store(box, server->model, seed, &server->store, err);
-	if (rc < 0) {
-		return rc;
-	}
 	server->stop = (struct sl_io){
 	    .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = EPOLLIN, .fire = stop_fire};
 	if (server->stop.fd < 0) {
@@ -104,15 +96,13 @@ static int server_build(struct server *server, const struct sl_box *box, uint64_
 	if (rc < 0) {
 		return rc;
 	}
-	config.loop = server->wall;
-	config.model_loop = server->model;
-	config.store = server->store;
-	return sl_datastore_new(&config, &server->ds, err);
+	config.datastore.loop = server->wall;
+	return sl_pool_server_new(&config, &server->pool, err);
 }
 
 static void server_timing(struct server *server, struct goodbye *ret)
 {
-	const struct sl_datastore_timing *t = sl_datastore_timing(server->ds);
+	const struct sl_datastore_timing *t = sl_datastore_timing(sl_pool_server_datastore(server->pool));
 
 	ret->lateness_p50_ns = sl_hist_quantile(&t->lateness, 0.5);
 	ret->lateness_p99_ns = sl_hist_quantile(&t->lateness, 0.99);
@@ -134,8 +124,10 @@ static int server_main(const struct sl_box *box, uint64_t seed, const char *dir,
 	hello.code = server_build(&server, box, seed, dir, &err);
 	snprintf(hello.msg, sizeof(hello.msg), "%.399s", err.msg);
 	if (hello.code == 0) {
-		hello.nfs_port = sl_datastore_nfs_port(server.ds);
-		hello.mount_port = sl_datastore_mount_port(server.ds);
+		struct sl_datastore *ds = sl_pool_server_datastore(server.pool);
+
+		hello.nfs_port = sl_datastore_nfs_port(ds);
+		hello.mount_port = sl_datastore_mount_port(ds);
 	}
 	rc = message_write(out, &hello, sizeof(hello));
 	if (rc < 0 || hello.code < 0) {
@@ -146,9 +138,7 @@ static int server_main(const struct sl_box *box, uint64_t seed, const char *dir,
 	if (rc == 0) {
 		rc = message_write(out, &goodbye, sizeof(goodbye));
 	}
-	sl_datastore_free(server.ds);
-	sl_store_free(server.store);
-	sl_loop_free(server.model);
+	sl_pool_server_free(server.pool);
 	sl_loop_free(server.wall);
 	return rc < 0;
 }

@@ -183,6 +183,7 @@ static int nfs_open(struct sl_datastore *ds, const struct sl_datastore_config *c
 	    .export_path = config->export_path ? config->export_path : "/",
 	    .nfs_port = ds->listeners[LISTENER_NFS].port,
 	    .mount_port = ds->listeners[LISTENER_MOUNT].port,
+	    .sync_disabled = config->sync_disabled,
 	};
 
 	sl_files_key(ds->tree, nfs.handle_key);
@@ -252,6 +253,14 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 
 void sl_datastore_free(struct sl_datastore *ds)
 {
+	if (ds && ds->tree) {
+		(void)ds->tree->ops->sync_all(ds->tree);
+	}
+	sl_datastore_kill(ds);
+}
+
+void sl_datastore_kill(struct sl_datastore *ds)
+{
 	if (!ds) {
 		return;
 	}
@@ -262,11 +271,13 @@ void sl_datastore_free(struct sl_datastore *ds)
 		}
 	}
 	sl_conns_close(&ds->conns);
-	/* Before the server: calls in service give themselves back to it. */
+	/* Before the server: calls in service give themselves back to it. A txg that ends now is too late. */
+	if (ds->pacer) {
+		sl_pacer_store(ds->pacer)->on_synced = NULL;
+	}
 	sl_pacer_free(ds->pacer);
 	sl_nfs3_free(ds->nfs);
 	if (ds->tree) {
-		(void)ds->tree->ops->sync_all(ds->tree);
 		ds->tree->ops->free(ds->tree);
 	}
 	sl_hist_fini(&ds->timing.lateness);

@@ -5,6 +5,7 @@
 #ifndef SL_SERVE_DATASTORE_H
 #define SL_SERVE_DATASTORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/err.h"
@@ -31,6 +32,7 @@ struct sl_datastore_config {
 	int64_t credit_cap_ns;    /* lateness credit per connection; 0 = none */
 	uint64_t dirty_max_bytes; /* UNSTABLE data kept in memory; 0 = SL_DATASTORE_DIRTY_MAX */
 	uint32_t max_connections; /* 0 = SL_DATASTORE_MAX_CONNECTIONS */
+	bool sync_disabled;       /* stable writes are volatile until the store syncs */
 };
 
 /* Lateness of replies against the model: what tells whether the timing can be trusted. */
@@ -50,6 +52,8 @@ struct sl_pacer;
 int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datastore **ret, struct sl_err *err);
 /* Closes connections, syncs and closes the files. Accepts NULL. */
 void sl_datastore_free(struct sl_datastore *ds);
+/* A power cut: the same without the sync, unstable data is gone. Accepts NULL. */
+void sl_datastore_kill(struct sl_datastore *ds);
 uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds);
 uint16_t sl_datastore_mount_port(const struct sl_datastore *ds);
 /* A snapshot, valid until the next call. */

@@ -8,15 +8,10 @@
 #include "sim/base/rng.h"
 #include "sim/base/units.h"
 #include "sim/serve/disks_inner.h"
+#include "sim/serve/verbs.h"
 
-#define WORDS_MAX 4
 #define SLOW_MAX 1e6
 #define HALF 128 /* of 256 */
-
-struct words {
-	int n;
-	const char *word[WORDS_MAX];
-};
 
 static int disk_find(const struct sl_disks *disks, const char *name, struct sl_err *err)
 {
@@ -28,12 +23,13 @@ static int disk_find(const struct sl_disks *disks, const char *name, struct sl_e
 	return sl_err_set(err, -EINVAL, "no disk \"%.60s\"; see status", name);
 }
 
-static int command_latency(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+static int command_latency(void *arg, const struct sl_verb_call *call)
 {
-	bool off = strcmp(words->word[1], "off") == 0;
+	struct sl_disks *disks = arg;
+	bool off = strcmp(call->word[1], "off") == 0;
 
-	if (!off && strcmp(words->word[1], "on") != 0) {
-		return sl_err_set(err, -EINVAL, "latency \"%.20s\": say on or off", words->word[1]);
+	if (!off && strcmp(call->word[1], "on") != 0) {
+		return sl_err_set(call->err, -EINVAL, "latency \"%.20s\": say on or off", call->word[1]);
 	}
 	disks->instant = off;
 	for (int i = 0; i < disks->n_disks; i++) {
@@ -57,16 +53,17 @@ static void write_lost(void *arg, const struct sl_disk_change *change, const voi
 }
 
 /* The instant of the cut is the same for all disks: nothing else runs meanwhile. */
-static int command_powercut(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+static int command_powercut(void *arg, const struct sl_verb_call *call)
 {
-	bool seeded = words->n > 1;
+	struct sl_disks *disks = arg;
+	bool seeded = call->n > 1;
 	char *end = NULL;
-	uint64_t seed = seeded ? strtoull(words->word[1], &end, 10) : 0;
+	uint64_t seed = seeded ? strtoull(call->word[1], &end, 10) : 0;
 	int rc = 0;
 
-	if (seeded && (*end != '\0' || words->word[1][0] < '0' || words->word[1][0] > '9')) {
-		return sl_err_set(err, -EINVAL, "powercut \"%.20s\": the seed must be a whole number",
-				  words->word[1]);
+	if (seeded && (*end != '\0' || call->word[1][0] < '0' || call->word[1][0] > '9')) {
+		return sl_err_set(call->err, -EINVAL, "powercut \"%.20s\": the seed must be a whole number",
+				  call->word[1]);
 	}
 	disks->cuts++;
 	for (int i = 0; i < disks->n_disks; i++) {
@@ -84,9 +81,9 @@ static int command_powercut(struct sl_disks *disks, const struct words *words, s
 	if (disks->log) {
 		sl_writelog_end(disks->log);
 	}
-	return rc < 0
-		   ? sl_err_set(err, rc, "power is cut, but a file could not be written: %s", strerror(-rc))
-		   : 0;
+	return rc < 0 ? sl_err_set(call->err, rc, "power is cut, but a file could not be written: %s",
+				   strerror(-rc))
+		      : 0;
 }
 
 static int set_failed(struct sl_disks *disks, const char *name, bool failed, struct sl_err *err)
@@ -101,38 +98,40 @@ static int set_failed(struct sl_disks *disks, const char *name, bool failed, str
 	return 0;
 }
 
-static int command_fail(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+static int command_fail(void *arg, const struct sl_verb_call *call)
 {
-	return set_failed(disks, words->word[1], true, err);
+	return set_failed(arg, call->word[1], true, call->err);
 }
 
-static int command_heal(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+static int command_heal(void *arg, const struct sl_verb_call *call)
 {
-	return set_failed(disks, words->word[1], false, err);
+	return set_failed(arg, call->word[1], false, call->err);
 }
 
-static int command_slow(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+static int command_slow(void *arg, const struct sl_verb_call *call)
 {
-	int i = disk_find(disks, words->word[1], err);
+	struct sl_disks *disks = arg;
+	int i = disk_find(disks, call->word[1], call->err);
 	double factor;
-	int rc = i < 0 ? i : sl_units_parse(words->word[2], SL_UNIT_NONE, &factor, err);
+	int rc = i < 0 ? i : sl_units_parse(call->word[2], SL_UNIT_NONE, &factor, call->err);
 
 	if (rc < 0) {
 		return rc;
 	}
 	if (!(factor >= 1 / SLOW_MAX && factor <= SLOW_MAX)) {
-		return sl_err_set(err, -EINVAL, "slow \"%.20s\": the factor must be from 1e-6 to 1e6",
-				  words->word[2]);
+		return sl_err_set(call->err, -EINVAL, "slow \"%.20s\": the factor must be from 1e-6 to 1e6",
+				  call->word[2]);
 	}
 	disks->disks[i].slow = factor;
 	sl_disk_pacer_set_pace(disks->pacers[i], disks->dilate * factor);
 	return 0;
 }
 
-static int command_quit(struct sl_disks *disks, const struct words *words, struct sl_err *err)
+static int command_quit(void *arg, const struct sl_verb_call *call)
 {
-	(void)words;
-	(void)err;
+	struct sl_disks *disks = arg;
+
+	(void)call;
 	sl_loop_stop(disks->loop);
 	return 0;
 }
@@ -151,12 +150,13 @@ static void status_disk(const struct sl_disks *disks, int i, char *reply, size_t
 		       stats->errors, (long long)sl_served_image_cached(disk->image));
 }
 
-static void status(const struct sl_disks *disks, char *reply, size_t size)
+static int command_status(void *arg, const struct sl_verb_call *call)
 {
+	const struct sl_disks *disks = arg;
 	size_t at;
 
 	(void)snprintf(
-	    reply, size,
+	    call->reply, call->size,
 	    "latency %s dilate %g connections %u powercuts %u lateness_us p50 %.1f p99 %.1f modelled_us p50 "
 	    "%.1f credit_ms %.1f write_log %s\n",
 	    disks->instant ? "off" : "on", disks->dilate, disks->conns.count, disks->cuts,
@@ -168,47 +168,24 @@ static void status(const struct sl_disks *disks, char *reply, size_t size)
 	    : disks->cuts > 0               ? "ended"
 					    : "on");
 	for (int i = 0; i < disks->n_disks; i++) {
-		at = strlen(reply);
-		status_disk(disks, i, reply + at, size - at);
+		at = strlen(call->reply);
+		status_disk(disks, i, call->reply + at, call->size - at);
 	}
+	return 0;
 }
 
 int sl_disks_command(struct sl_disks *disks, char *command, char *reply, size_t size, struct sl_err *err)
 {
-	static const struct {
-		const char *name, *usage;
-		int least, most; /* words */
-		int (*run)(struct sl_disks *disks, const struct words *words, struct sl_err *err);
-	} commands[] = {
+	static const struct sl_verb verbs[] = {
 	    {"latency", "latency on|off", 2, 2, command_latency},
 	    {"powercut", "powercut [SEED]", 1, 2, command_powercut},
 	    {"fail", "fail DISK", 2, 2, command_fail},
 	    {"heal", "heal DISK", 2, 2, command_heal},
 	    {"slow", "slow DISK FACTOR", 3, 3, command_slow},
+	    {"status", "status", 1, 1, command_status},
 	    {"quit", "quit", 1, 1, command_quit},
+	    {NULL, NULL, 0, 0, NULL},
 	};
-	struct words words = {0};
-	char *rest = NULL;
 
-	for (char *word = strtok_r(command, " \t\r", &rest); word; word = strtok_r(NULL, " \t\r", &rest)) {
-		if (words.n == WORDS_MAX) {
-			return sl_err_set(err, -EINVAL, "too many words");
-		}
-		words.word[words.n++] = word;
-	}
-	if (words.n == 1 && strcmp(words.word[0], "status") == 0) {
-		status(disks, reply, size);
-		return 0;
-	}
-	for (size_t i = 0; words.n > 0 && i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, words.word[0]) != 0) {
-			continue;
-		}
-		if (words.n < commands[i].least || words.n > commands[i].most) {
-			return sl_err_set(err, -EINVAL, "usage: %s", commands[i].usage);
-		}
-		return commands[i].run(disks, &words, err);
-	}
-	return sl_err_set(err, -EINVAL,
-			  "unknown command; say latency, powercut, fail, heal, slow, status or quit");
+	return sl_verbs_run(verbs, disks, command, reply, size, err);
 }

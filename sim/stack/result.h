@@ -11,6 +11,8 @@
 #include "sim/scenario/scenario.h"
 #include "sim/store/store.h"
 
+struct sl_pool;
+
 #define SL_RESOURCES_MAX 16
 #define SL_SAMPLES_MAX 64
 
@@ -114,8 +116,8 @@ const char *sl_workload_unit(const struct sl_workload *workload); /* "TPS", "req
 double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload);
 
 /* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind
- * its sockets. Owned by the caller: sl_store_free. */
+ * its sockets. Owned by the caller: sl_store_free. *ret_pool is part of it, for its statistics. */
 int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
-		   struct sl_err *err);
+		   const struct sl_pool **ret_pool, struct sl_err *err);
 
 #endif

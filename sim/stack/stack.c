@@ -210,7 +210,7 @@ static void server_synced(void *arg, int64_t as_of_ns)
 }
 
 int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
-		   struct sl_err *err)
+		   const struct sl_pool **ret_pool, struct sl_err *err)
 {
 	struct served_store *served = calloc(1, sizeof(*served));
 	struct sl_pool_env env = {.loop = loop, .seed = seed};
@@ -231,5 +231,6 @@ int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed
 	served->server->on_synced = server_synced;
 	served->server->on_synced_arg = served;
 	*ret = &served->store;
+	*ret_pool = pool;
 	return 0;
 }

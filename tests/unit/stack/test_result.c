@@ -85,12 +85,14 @@ Test(result, a_datastore_s_store_is_the_pool_behind_its_server)
 	struct sl_scenario *sc = load("quick");
 	struct sl_loop *loop = sl_loop_new_virtual();
 	struct sl_store *store = NULL;
+	const struct sl_pool *pool = NULL;
 	struct sl_err err = {0};
 	struct sl_box box;
 
 	cr_assert_eq(sl_scenario_box(sc, 0, &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_store(&box, loop, 1, &store, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_store(&box, loop, 1, &store, &pool, &err), 0, "%s", err.msg);
 	cr_assert_not_null(store);
+	cr_assert_not_null(pool);
 	sl_store_free(store);
 	sl_loop_free(loop);
 	sl_scenario_free(sc);

@@ -1,0 +1,191 @@
+#include "sim/serve/pool_server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sim/serve/pacer.h"
+#include "sim/stack/result.h"
+
+/* A modelled pool on a virtual loop of its own. */
+struct pool_model {
+	struct sl_loop *loop; /* NULL: none */
+	struct sl_store *store;
+	const struct sl_pool *pool; /* part of store */
+};
+
+struct sl_pool_server {
+	struct sl_pool_server_config config;
+	struct sl_box box;
+	struct pool_model model;
+	struct pool_model next; /* waits for the present one to finish */
+	struct sl_datastore *ds;
+	struct sl_timer power_on;
+	struct sl_err lost;
+	uint32_t cuts;
+};
+
+static void model_free(struct pool_model *model)
+{
+	if (model->loop) {
+		sl_store_free(model->store);
+		sl_loop_free(model->loop);
+		*model = (struct pool_model){0};
+	}
+}
+
+static int model_new(const struct sl_box *box, uint64_t seed, struct pool_model *ret, struct sl_err *err)
+{
+	int rc;
+
+	ret->loop = sl_loop_new_virtual();
+	if (!ret->loop) {
+		return sl_err_set(err, -ENOMEM, "datastore: out of memory");
+	}
+	rc = sl_stack_store(box, ret->loop, seed, &ret->store, &ret->pool, err);
+	if (rc < 0) {
+		sl_loop_free(ret->loop);
+		*ret = (struct pool_model){0};
+	}
+	return rc;
+}
+
+static int server_open(struct sl_pool_server *server, struct sl_err *err)
+{
+	struct sl_datastore_config *config = &server->config.datastore;
+	int rc = model_new(&server->box, server->config.seed, &server->model, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	config->model_loop = server->model.loop;
+	config->store = server->model.store;
+	config->sync_disabled = server->box.sync == SL_SYNC_DISABLED;
+	rc = sl_datastore_new(config, &server->ds, err);
+	if (rc < 0) {
+		model_free(&server->model);
+		return rc;
+	}
+	/* After a power cut it comes back where its clients look for it. */
+	config->nfs_port = sl_datastore_nfs_port(server->ds);
+	config->mount_port = sl_datastore_mount_port(server->ds);
+	if (server->config.pace > 0) {
+		sl_pacer_set_pace(sl_datastore_pacer(server->ds), server->config.pace);
+	}
+	return 0;
+}
+
+static void power_on_fire(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_pool_server *server = sl_container_of(timer, struct sl_pool_server, power_on);
+
+	(void)now_ns;
+	if (server_open(server, &server->lost) < 0) {
+		sl_loop_stop(server->config.datastore.loop);
+	}
+}
+
+int sl_pool_server_new(const struct sl_pool_server_config *config, struct sl_pool_server **ret,
+		       struct sl_err *err)
+{
+	struct sl_pool_server *server = calloc(1, sizeof(*server));
+	int rc;
+
+	if (!server) {
+		return sl_err_set(err, -ENOMEM, "datastore: out of memory");
+	}
+	server->config = *config;
+	server->box = *config->box;
+	server->config.box = NULL;
+	server->power_on.fire = power_on_fire;
+	rc = server_open(server, err);
+	if (rc < 0) {
+		free(server);
+		return rc;
+	}
+	*ret = server;
+	return 0;
+}
+
+void sl_pool_server_free(struct sl_pool_server *server)
+{
+	if (!server) {
+		return;
+	}
+	sl_loop_cancel(server->config.datastore.loop, &server->power_on);
+	sl_datastore_free(server->ds);
+	model_free(&server->model);
+	model_free(&server->next);
+	free(server);
+}
+
+struct sl_datastore *sl_pool_server_datastore(struct sl_pool_server *server)
+{
+	return server->ds;
+}
+
+void sl_pool_server_stats(const struct sl_pool_server *server, struct sl_pool_stats *ret)
+{
+	*ret = (struct sl_pool_stats){0};
+	if (server->model.loop) {
+		sl_pool_stats(server->model.pool, sl_loop_now(server->model.loop), ret);
+	}
+}
+
+int64_t sl_pool_server_uptime(const struct sl_pool_server *server)
+{
+	return server->model.loop ? sl_loop_now(server->model.loop) : 0;
+}
+
+static void model_retired(void *arg)
+{
+	struct sl_pool_server *server = arg;
+
+	model_free(&server->model);
+	server->model = server->next;
+	server->next = (struct pool_model){0};
+}
+
+int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *box, struct sl_err *err)
+{
+	int rc;
+
+	if (!server->ds) {
+		return sl_err_set(err, -EBUSY, "the power is off; wait until it is back");
+	}
+	if (server->next.loop) {
+		return sl_err_set(err, -EBUSY, "an earlier change waits for its txg; try again");
+	}
+	rc = model_new(box, server->config.seed, &server->next, err);
+	if (rc < 0) {
+		return rc;
+	}
+	server->box = *box;
+	return sl_pacer_swap(sl_datastore_pacer(server->ds), server->next.loop, server->next.store,
+			     model_retired, server);
+}
+
+int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err)
+{
+	struct sl_loop *loop = server->config.datastore.loop;
+
+	if (!server->ds) {
+		return sl_err_set(err, -EBUSY, "the power is off already");
+	}
+	server->cuts++;
+	sl_datastore_kill(server->ds);
+	server->ds = NULL;
+	model_free(&server->model);
+	model_free(&server->next);
+	sl_loop_arm(loop, &server->power_on, sl_loop_clock(loop) + off_ns);
+	return 0;
+}
+
+const struct sl_err *sl_pool_server_lost(const struct sl_pool_server *server)
+{
+	return server->lost.code < 0 ? &server->lost : NULL;
+}
+
+uint32_t sl_pool_server_cuts(const struct sl_pool_server *server)
+{
+	return server->cuts;
+}
