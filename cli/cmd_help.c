@@ -2,7 +2,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/paths.h"
+#include "cli/prose.h"
+#include "cli/session.h"
 #include "sim/base/suggest.h"
+
+#define HELP_WIDTH 80
 
 static const struct sl_command commands[] = {
     {"run", "SCENARIO", "predict, and measure, every variant x workload of a scenario", sl_cmd_run},
@@ -13,7 +18,8 @@ static const struct sl_command commands[] = {
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
     {"disk", "COMMAND", "disks: catalogue, tests, block devices over NBD with power cuts", sl_cmd_disk},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
-    {"help", "[COMMAND]", "this text, or the options of a command", sl_cmd_help},
+    {"help", "[COMMAND|scenarios]", "this text, the options of a command, or the ready scenarios",
+     sl_cmd_help},
     {NULL, NULL, NULL, NULL}};
 
 const struct sl_command *sl_commands(void)
@@ -30,14 +36,41 @@ static void help_all(FILE *out)
 	      out);
 	for (const struct sl_command *c = commands; c->name; c++) {
 		snprintf(left, sizeof(left), "%s %s", c->name, c->args);
-		fprintf(out, "  %-18s %s\n", left, c->summary);
+		fprintf(out, "  %-24s %s\n", left, c->summary);
 	}
-	fputs("\n  sloglab run b3n-2014                          the published benchmark, predicted\n"
+	fputs("\n  sloglab help scenarios                        the ready scenarios, and what each teaches\n"
+	      "  sloglab run b3n-2014                          the published benchmark, predicted\n"
 	      "  sloglab run quick --engine live               the same effect, measured with a real NFS "
 	      "client\n"
 	      "  sloglab run b3n-2014 --html report.html       a page with charts and every parameter\n\n"
 	      "`sloglab COMMAND --help` lists the options; sloglab(1) and sloglab-scenario(5) explain.\n",
 	      out);
+}
+
+/* Name, title and lesson of each ready scenario. One that cannot be read says why and the list goes on. */
+static int help_scenarios(FILE *out, struct sl_err *err)
+{
+	char names[SL_PATHS_SCENARIOS_MAX][SL_PATHS_NAME_MAX];
+	struct sl_paths paths;
+	int code = SL_EXIT_OK, n;
+
+	if (sl_paths_find(&paths, err) < 0) {
+		return SL_EXIT_USAGE;
+	}
+	n = sl_paths_scenarios(&paths, names);
+	for (int i = 0; i < n; i++) {
+		struct sl_session session;
+
+		if (sl_session_open(&session, names[i], NULL, err) < 0) {
+			code = SL_EXIT_FAILED;
+		} else {
+			fprintf(out, "%s%s: %s\n", i > 0 ? "\n" : "", names[i],
+				sl_scenario_title(session.sc));
+			sl_prose(sl_scenario_teaches(session.sc), 2, HELP_WIDTH, out);
+		}
+		sl_session_close(&session);
+	}
+	return code;
 }
 
 /* `help NAME` is `NAME --help`. */
@@ -51,6 +84,9 @@ int sl_cmd_help(const struct sl_command *self, int argc, char **argv, struct sl_
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], self->name) == 0) {
 		help_all(stdout);
 		return SL_EXIT_OK;
+	}
+	if (strcmp(argv[1], "scenarios") == 0) {
+		return help_scenarios(stdout, err);
 	}
 	for (const struct sl_command *c = commands; c->name; c++) {
 		names[n++] = c->name;

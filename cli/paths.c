@@ -11,8 +11,6 @@
 
 #include "sim/base/suggest.h"
 
-#define SCENARIOS_MAX 64
-
 static bool paths_join(char out[PATH_MAX], const char *dir, const char *name)
 {
 	return snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
@@ -92,8 +90,7 @@ int sl_paths_find(struct sl_paths *ret, struct sl_err *err)
 	return 0;
 }
 
-/* Names of the ready scenarios, sorted by scandir; returns their number. */
-static int scenario_list(const struct sl_paths *paths, char names[SCENARIOS_MAX][64])
+int sl_paths_scenarios(const struct sl_paths *paths, char ret_names[][SL_PATHS_NAME_MAX])
 {
 	struct dirent **entries;
 	int n = scandir(paths->scenarios, &entries, NULL, alphasort);
@@ -103,9 +100,9 @@ static int scenario_list(const struct sl_paths *paths, char names[SCENARIOS_MAX]
 		const char *name = entries[i]->d_name;
 		size_t length = strlen(name);
 
-		if (count < SCENARIOS_MAX && length > 5 && length < 64 &&
+		if (count < SL_PATHS_SCENARIOS_MAX && length > 5 && length < SL_PATHS_NAME_MAX &&
 		    strcmp(name + length - 5, ".yaml") == 0) {
-			snprintf(names[count++], 64, "%.*s", (int)(length - 5), name);
+			snprintf(ret_names[count++], SL_PATHS_NAME_MAX, "%.*s", (int)(length - 5), name);
 		}
 		free(entries[i]);
 	}
@@ -117,9 +114,9 @@ static int scenario_list(const struct sl_paths *paths, char names[SCENARIOS_MAX]
 
 static int scenario_unknown(const struct sl_paths *paths, const char *name, struct sl_err *err)
 {
-	char names[SCENARIOS_MAX][64];
-	const char *words[SCENARIOS_MAX];
-	int n = scenario_list(paths, names);
+	char names[SL_PATHS_SCENARIOS_MAX][SL_PATHS_NAME_MAX];
+	const char *words[SL_PATHS_SCENARIOS_MAX];
+	int n = sl_paths_scenarios(paths, names);
 	const char *near;
 
 	for (int i = 0; i < n; i++) {
@@ -129,8 +126,9 @@ static int scenario_unknown(const struct sl_paths *paths, const char *name, stru
 	if (near) {
 		return sl_err_set(err, -ENOENT, "%.200s: no such scenario; did you mean %s?", name, near);
 	}
-	return sl_err_set(err, -ENOENT, "%.200s: no such file and no ready scenario of that name; see %.200s",
-			  name, paths->scenarios);
+	return sl_err_set(
+	    err, -ENOENT,
+	    "%.200s: no such file and no ready scenario of that name; see sloglab help scenarios", name);
 }
 
 int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_path[PATH_MAX],

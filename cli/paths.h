@@ -6,6 +6,9 @@
 
 #include "sim/base/err.h"
 
+#define SL_PATHS_SCENARIOS_MAX 64
+#define SL_PATHS_NAME_MAX 64
+
 struct sl_paths {
 	char data[PATH_MAX];      /* holds "catalogue" and "profiles" */
 	char scenarios[PATH_MAX]; /* ready scenarios */
@@ -21,5 +24,9 @@ int sl_paths_find(struct sl_paths *ret, struct sl_err *err);
 /* The file a user means by `name`: itself, or a ready scenario when it has neither slash nor suffix. */
 int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_path[PATH_MAX],
 		      struct sl_err *err);
+
+/* Names of the ready scenarios in alphabetical order, at most SL_PATHS_SCENARIOS_MAX; returns their number.
+ */
+int sl_paths_scenarios(const struct sl_paths *paths, char ret_names[][SL_PATHS_NAME_MAX]);
 
 #endif

@@ -74,6 +74,11 @@ void sl_report_time(int64_t ns, char *buf, size_t size);
 /* The table and what belongs below it. */
 int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err);
 
+/* The scenario's questions, answered with figures, and what it teaches: for the terminal, and as sections of
+ * a page. A question whose cells were not run is left out. */
+void sl_report_answers(const struct sl_report *report, FILE *out);
+void sl_html_answers(const struct sl_report *report, FILE *out);
+
 /* arg is a struct sl_report *: for sl_out_write. */
 int sl_report_json(void *arg, FILE *out, struct sl_err *err);
 int sl_report_csv(void *arg, FILE *out, struct sl_err *err);

@@ -143,6 +143,11 @@ void sl_html_head(const struct sl_scenario *sc, uint64_t seed, FILE *out)
 	fprintf(out, "</code>, seed %llu</p>\n<h1>", (unsigned long long)seed);
 	sl_html_text(sl_scenario_title(sc), out);
 	fputs("</h1>\n", out);
+	if (sl_scenario_description(sc)[0] != '\0') {
+		fputs("<p class=\"mute\">", out);
+		sl_html_text(sl_scenario_description(sc), out);
+		fputs("</p>\n", out);
+	}
 }
 
 static void page_head(const struct sl_report *report, FILE *out)
@@ -313,6 +318,7 @@ int sl_report_html(void *arg, FILE *out, struct sl_err *err)
 	}
 	page_head(report, out);
 	page_charts(report, published, out);
+	sl_html_answers(report, out);
 	page_cells(report, published, out);
 	rc = sl_html_details(report, out);
 	fputs("</main>\n</body>\n</html>\n", out);

@@ -266,46 +266,6 @@ static void print_warnings(const struct sl_report *report, FILE *out)
 	}
 }
 
-static void print_answer(const struct sl_report *report, const struct sl_question *question,
-			 enum sl_engine engine, FILE *out)
-{
-	const struct sl_scenario *sc = report->result->scenario;
-	const struct sl_workload *workload = sl_scenario_workload(sc, question->workload);
-	const struct sl_cell *cells[2];
-	char text[2][32], change[32];
-
-	for (int i = 0; i < 2; i++) {
-		cells[i] = sl_result_find(report->result, question->variants[i], question->workload, engine);
-		if (!cells[i] || cells[i]->value <= 0) {
-			return;
-		}
-		sl_report_number(cells[i]->value, text[i], sizeof(text[i]));
-	}
-	sl_report_percent(sl_report_difference(cells[1], cells[0]), change, sizeof(change));
-	fprintf(out, "%s\n  %s: %s %s -> %s %s %s, %s", question->ask, workload->name,
-		sl_scenario_variant_name(sc, question->variants[0]), text[0],
-		sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_workload_unit(workload),
-		change);
-	for (int i = 0; i < 2; i++) {
-		double share = sl_report_log_share(cells[i]);
-
-		if (share > 0) {
-			fprintf(out, "%s %.0f us", i ? " ->" : "; a write waits for the log device",
-				share * 1e6 / cells[i]->measure.rate);
-		}
-	}
-	fprintf(out, "%s%s\n", question->because[0] ? "\n  " : "", question->because);
-}
-
-static void print_answers(const struct sl_report *report, enum sl_engine engine, FILE *out)
-{
-	const struct sl_scenario *sc = report->result->scenario;
-
-	for (int i = 0; i < sl_scenario_questions(sc); i++) {
-		print_answer(report, sl_scenario_question(sc, i), engine, out);
-	}
-}
-
 /* Has `sc` a variant with a cell that uses the device? */
 static bool uses_device(const struct sl_report *report, const char *name)
 {
@@ -360,7 +320,7 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
 		print_gains(report, SL_ENGINE_LIVE, "live, ", out);
 		sl_report_paired_text(report, out);
-		print_answers(report, shape.predictor, out);
+		sl_report_answers(report, out);
 		print_timings(report, out);
 		print_warnings(report, out);
 		print_assumed(report, out);

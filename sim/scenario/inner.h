@@ -67,8 +67,9 @@ struct sl_override {
 struct sl_scenario {
 	struct sl_arena arena;
 	const char *name, *title;
-	const char *dir, *data_dir; /* data_dir may be NULL */
-	const char *where;          /* of the file as a whole */
+	const char *description, *teaches; /* NULL when not given */
+	const char *dir, *data_dir;        /* data_dir may be NULL */
+	const char *where;                 /* of the file as a whole */
 	struct sl_assign defaults[SL_N_ROWS];
 	struct sl_layer base, set;
 	struct sl_override numbers[SL_N_KEYS];

@@ -7,6 +7,7 @@
 
 #define QUESTIONS_MAX 16
 #define TEXT_MAX 400
+#define RATIO_MAX 1e6
 
 static int read_text(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char **ret)
 {
@@ -60,6 +61,39 @@ static int read_compare(const struct sl_reader *r, const yaml_node_t *node, stru
 	return 0;
 }
 
+static int read_ratio(const struct sl_reader *r, const yaml_node_t *node, double *ret)
+{
+	const char *text = sl_yaml_scalar(r->yaml, node, "expect", r->err);
+
+	if (!text) {
+		return -EINVAL;
+	}
+	if (sl_units_parse(text, SL_UNIT_NONE, ret, r->err) < 0) {
+		return sl_yaml_wrap(r->yaml, node, "expect", r->err);
+	}
+	return *ret >= 0 && *ret <= RATIO_MAX ? 0
+					      : sl_yaml_fail(r->yaml, node, "expect", r->err,
+							     "%s is not from 0 to %.0f", text, RATIO_MAX);
+}
+
+/* [LEAST, MOST] */
+static int read_expect(const struct sl_reader *r, const yaml_node_t *node, struct sl_question *question)
+{
+	int rc;
+
+	if (node->type != YAML_SEQUENCE_NODE || sl_yaml_items(node) != 2) {
+		return sl_yaml_fail(r->yaml, node, "expect", r->err,
+				    "write the least and the most that the second variant gives as a "
+				    "multiple of the first, such as [1.5, 3]");
+	}
+	rc = read_ratio(r, sl_yaml_item(r->yaml, node, 0), &question->expect_min);
+	rc = rc ? rc : read_ratio(r, sl_yaml_item(r->yaml, node, 1), &question->expect_max);
+	if (rc == 0 && (question->expect_max <= 0 || question->expect_max < question->expect_min)) {
+		rc = sl_yaml_fail(r->yaml, node, "expect", r->err, "the second must not be below the first");
+	}
+	return rc;
+}
+
 static int read_entry(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_question *question)
 {
 	if (strcmp(pair.key, "ask") == 0) {
@@ -74,8 +108,11 @@ static int read_entry(const struct sl_reader *r, struct sl_yaml_pair pair, struc
 	if (strcmp(pair.key, "compare") == 0) {
 		return read_compare(r, pair.value, question);
 	}
+	if (strcmp(pair.key, "expect") == 0) {
+		return read_expect(r, pair.value, question);
+	}
 	return sl_yaml_fail(r->yaml, pair.key_node, NULL, r->err,
-			    "unknown key '%.63s'; a question has ask, workload, compare and because",
+			    "unknown key '%.63s'; a question has ask, workload, compare, expect and because",
 			    pair.key);
 }
 
@@ -124,4 +161,10 @@ int sl_scenario_questions(const struct sl_scenario *sc)
 const struct sl_question *sl_scenario_question(const struct sl_scenario *sc, int index)
 {
 	return &sc->questions[index];
+}
+
+bool sl_question_holds(const struct sl_question *question, double first, double second)
+{
+	return question->expect_max <= 0 ||
+	       (second >= question->expect_min * first && second <= question->expect_max * first);
 }

@@ -100,9 +100,26 @@ static int read_title(const struct sl_reader *r, const yaml_node_t *node)
 	return r->sc->title ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
 }
 
+/* A text of any length. */
+static int read_prose(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char **ret)
+{
+	const char *text = sl_yaml_scalar(r->yaml, node, key, r->err);
+
+	if (!text) {
+		return -EINVAL;
+	}
+	*ret = sl_arena_strdup(&r->sc->arena, text);
+	return *ret ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
+}
+
 static int read_description(const struct sl_reader *r, const yaml_node_t *node)
 {
-	return sl_yaml_scalar(r->yaml, node, "description", r->err) ? 0 : -EINVAL;
+	return read_prose(r, node, "description", &r->sc->description);
+}
+
+static int read_teaches(const struct sl_reader *r, const yaml_node_t *node)
+{
+	return read_prose(r, node, "teaches", &r->sc->teaches);
 }
 
 /* Storage whose size is known once variants and workloads are. */
@@ -136,6 +153,7 @@ static const struct section sections[] = {
     {"format", NULL, true},
     {"title", read_title, true},
     {"description", read_description, false},
+    {"teaches", read_teaches, false},
     {"host", read_host, false},
     {"nas", read_nas, false},
     {"pool", read_pool, true},
@@ -292,6 +310,16 @@ const char *sl_scenario_name(const struct sl_scenario *sc)
 const char *sl_scenario_title(const struct sl_scenario *sc)
 {
 	return sc->title;
+}
+
+const char *sl_scenario_description(const struct sl_scenario *sc)
+{
+	return sc->description ? sc->description : "";
+}
+
+const char *sl_scenario_teaches(const struct sl_scenario *sc)
+{
+	return sc->teaches ? sc->teaches : "";
 }
 
 int sl_scenario_variants(const struct sl_scenario *sc)

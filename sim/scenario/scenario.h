@@ -33,6 +33,8 @@ struct sl_published {
 struct sl_question {
 	const char *ask, *because; /* because: "" = none */
 	int workload, variants[2];
+	/* What the second variant's figure is as a multiple of the first's; 0, 0 = nothing is expected. */
+	double expect_min, expect_max;
 };
 
 /* One key with its value as text and where that came from. Strings belong to the scenario. */
@@ -66,6 +68,9 @@ int sl_scenario_load_device(const char *name, const char *data_dir, struct sl_sc
 
 const char *sl_scenario_name(const struct sl_scenario *sc); /* file name without folder and suffix */
 const char *sl_scenario_title(const struct sl_scenario *sc);
+/* One paragraph each, "" when not given: what the box is, and what running it teaches. */
+const char *sl_scenario_description(const struct sl_scenario *sc);
+const char *sl_scenario_teaches(const struct sl_scenario *sc);
 int sl_scenario_variants(const struct sl_scenario *sc);
 const char *sl_scenario_variant_name(const struct sl_scenario *sc, int variant);
 int sl_scenario_workloads(const struct sl_scenario *sc);
@@ -78,6 +83,8 @@ const struct sl_published *sl_scenario_published(const struct sl_scenario *sc, i
 
 int sl_scenario_questions(const struct sl_scenario *sc);
 const struct sl_question *sl_scenario_question(const struct sl_scenario *sc, int index);
+/* Is `second` the multiple of `first` that the question expects? True where it expects nothing. */
+bool sl_question_holds(const struct sl_question *question, double first, double second);
 
 /* Overrides `key` in every variant (after all overlays): command line --set, ablation tests. `value` as in
  * YAML; pool.log and pool.data.disks take disk lists. `where` names the origin in messages ("--set"). */

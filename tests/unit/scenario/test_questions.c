@@ -10,7 +10,8 @@
 Test(scenario_questions, are_read_with_their_variants)
 {
 	struct sl_scenario *sc =
-	    load_text(HEAD VARIANTS ASK ", because: so}, {ask: What?, workload: f, compare: [a, b]}]\n");
+	    load_text(HEAD VARIANTS ASK
+		      ", because: so, expect: [1.5, 3]}, {ask: What?, workload: f, compare: [a, b]}]\n");
 	const struct sl_question *first, *second;
 
 	cr_assert_eq(sl_scenario_questions(sc), 2);
@@ -22,6 +23,10 @@ Test(scenario_questions, are_read_with_their_variants)
 	cr_assert_eq(first->variants[0], 1);
 	cr_assert_eq(first->variants[1], 0);
 	cr_assert_str_eq(second->because, "");
+	cr_assert(sl_question_holds(first, 100, 150) && sl_question_holds(first, 100, 300));
+	cr_assert_not(sl_question_holds(first, 100, 149));
+	cr_assert_not(sl_question_holds(first, 100, 301));
+	cr_assert(sl_question_holds(second, 100, 1), "a question that expects nothing");
 	cr_assert_eq(second->workload, 1);
 	sl_scenario_free(sc);
 	sc = load_text(HEAD);
@@ -44,6 +49,11 @@ Test(scenario_questions, that_are_wrong_are_named)
 	    {"questions: [{ask: Why?, compare: [a, c]}]\n",
 	     "t.yaml:6:38: compare: 'c' is not in the scenario"},
 	    {"questions: [{asks: Why?}]\n", "t.yaml:6:14: unknown key 'asks'; a question has ask, workload"},
+	    {"questions: [{ask: Why?, expect: 2}]\n", "expect: write the least and the most"},
+	    {"questions: [{ask: Why?, expect: [2]}]\n", "expect: write the least and the most"},
+	    {"questions: [{ask: Why?, expect: [2, 1]}]\n", "expect: the second must not be below the first"},
+	    {"questions: [{ask: Why?, expect: [2, x]}]\n", "t.yaml:6:37: expect: "},
+	    {"questions: [{ask: Why?, expect: [-1, 2]}]\n", "expect: "},
 	    {"questions: [{ask: \"a\\nb\"}]\n", "ask: must be one line"},
 	};
 

@@ -1,0 +1,11 @@
+/* Running text for a terminal. */
+#ifndef SL_CLI_PROSE_H
+#define SL_CLI_PROSE_H
+
+#include <stdio.h>
+
+/* Prints `text` word by word, each line indented by `indent` blanks and at most `width` columns wide where
+ * its words allow; UTF-8 counts by character. Ends with a newline. */
+void sl_prose(const char *text, int indent, int width, FILE *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* The scenario's questions with the figures that answer them, and what the scenario teaches. */
+#include <string.h>
+
+#include "cli/prose.h"
+#include "cli/report.h"
+
+#define WIDTH 100
+
+struct answer {
+	const struct sl_question *question;
+	char figures[384];    /* "oltp2: none 148 -> s3500 189 TPS, +28 %" */
+	char unexpected[128]; /* "" when it is as the scenario expects */
+};
+
+static void answer_waits(const struct sl_cell *const cells[2], char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < 2; i++) {
+		double share = sl_report_log_share(cells[i]);
+
+		if (share > 0 && at < size) {
+			at += (size_t)snprintf(buf + at, size - at, "%s %.0f us",
+					       at > 0 ? " ->" : "; a write waits for the log device",
+					       share * 1e6 / cells[i]->measure.rate);
+		}
+	}
+}
+
+/* False when one of the two cells was not run. */
+static bool answer_make(const struct sl_report *report, const struct sl_question *question,
+			struct answer *ret)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	const struct sl_workload *workload = sl_scenario_workload(sc, question->workload);
+	const struct sl_cell *cells[2];
+	char text[2][32], change[32], waits[96];
+
+	for (int i = 0; i < 2; i++) {
+		cells[i] = sl_result_find(report->result, question->variants[i], question->workload,
+					  sl_report_predictor(report));
+		if (!cells[i] || cells[i]->value <= 0) {
+			return false;
+		}
+		sl_report_number(cells[i]->value, text[i], sizeof(text[i]));
+	}
+	sl_report_percent(sl_report_difference(cells[1], cells[0]), change, sizeof(change));
+	answer_waits(cells, waits, sizeof(waits));
+	ret->question = question;
+	snprintf(ret->figures, sizeof(ret->figures), "%s: %s %s -> %s %s %s, %s%s", workload->name,
+		 sl_scenario_variant_name(sc, question->variants[0]), text[0],
+		 sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_workload_unit(workload),
+		 change, waits);
+	ret->unexpected[0] = '\0';
+	if (!sl_question_holds(question, cells[0]->value, cells[1]->value)) {
+		snprintf(ret->unexpected, sizeof(ret->unexpected),
+			 "not what the scenario expects of its own box: %.3gx to %.3gx", question->expect_min,
+			 question->expect_max);
+	}
+	return true;
+}
+
+void sl_report_answers(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	struct answer answer;
+
+	for (int i = 0; i < sl_scenario_questions(sc); i++) {
+		if (!answer_make(report, sl_scenario_question(sc, i), &answer)) {
+			continue;
+		}
+		fprintf(out, "%s\n  %s\n", answer.question->ask, answer.figures);
+		if (answer.question->because[0] != '\0') {
+			fprintf(out, "  %s\n", answer.question->because);
+		}
+		if (answer.unexpected[0] != '\0') {
+			fprintf(out, "  %s\n", answer.unexpected);
+		}
+	}
+	if (sl_scenario_teaches(sc)[0] != '\0') {
+		fputs("what it teaches:\n", out);
+		sl_prose(sl_scenario_teaches(sc), 2, WIDTH, out);
+	}
+}
+
+static void html_paragraph(const char *class, const char *text, FILE *out)
+{
+	if (text[0] != '\0') {
+		fprintf(out, "<p%s>", class);
+		sl_html_text(text, out);
+		fputs("</p>\n", out);
+	}
+}
+
+static void html_answer(const struct answer *answer, FILE *out)
+{
+	fputs("<h3>", out);
+	sl_html_text(answer->question->ask, out);
+	fputs("</h3>\n", out);
+	html_paragraph("", answer->figures, out);
+	html_paragraph(" class=\"mute\"", answer->question->because, out);
+	html_paragraph(" class=\"mute\"", answer->unexpected, out);
+}
+
+void sl_html_answers(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	struct answer answer;
+
+	if (sl_scenario_teaches(sc)[0] != '\0') {
+		fputs("<h2>What it teaches</h2>\n", out);
+		html_paragraph("", sl_scenario_teaches(sc), out);
+	}
+	for (int i = 0, n = 0; i < sl_scenario_questions(sc); i++) {
+		if (answer_make(report, sl_scenario_question(sc, i), &answer)) {
+			fputs(n++ == 0 ? "<h2>Questions</h2>\n" : "", out);
+			html_answer(&answer, out);
+		}
+	}
+}
