@@ -413,6 +413,18 @@ void sl_pacer_latency(struct sl_pacer *pacer, bool on)
 	wake_arm(pacer);
 }
 
+void sl_pacer_happen(struct sl_pacer *pacer, void (*event)(void *arg, int64_t model_ns), void *arg)
+{
+	int64_t model_ns = to_model(pacer, sl_loop_clock(pacer->wall));
+
+	if (pacer->model) {
+		model_advance(pacer, model_ns);
+		(void)sl_loop_run_until(pacer->model, model_ns, NULL);
+	}
+	event(arg, model_ns);
+	wake_arm(pacer);
+}
+
 int sl_pacer_swap(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store *store,
 		  void (*retired)(void *arg), void *arg)
 {

@@ -54,6 +54,9 @@ void sl_pacer_stall(struct sl_pacer *pacer, int64_t stall_ns);
  * is called, once, when the old pair may be freed. -EBUSY while an earlier swap is under way. */
 int sl_pacer_swap(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store *store,
 		  void (*retired)(void *arg), void *arg);
+/* Something happens to the model that no request asked for (a disk dies): calls `event` with the model at the
+ * present instant. */
+void sl_pacer_happen(struct sl_pacer *pacer, void (*event)(void *arg, int64_t model_ns), void *arg);
 /* Modelled latency of WRITE and COMMIT, in time of the model (ns). */
 const struct sl_hist *sl_pacer_modelled(const struct sl_pacer *pacer);
 /* Sum of the credit that requests really got: the model cannot go back behind its last event. */

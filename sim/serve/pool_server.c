@@ -10,7 +10,7 @@
 struct pool_model {
 	struct sl_loop *loop; /* NULL: none */
 	struct sl_store *store;
-	const struct sl_pool *pool; /* part of store */
+	struct sl_pool *pool; /* part of store */
 };
 
 struct sl_pool_server {
@@ -162,6 +162,33 @@ int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *bo
 	server->box = *box;
 	return sl_pacer_swap(sl_datastore_pacer(server->ds), server->next.loop, server->next.store,
 			     model_retired, server);
+}
+
+struct failure {
+	struct sl_pool *pool;
+	int device, side, rc;
+};
+
+static void failure_happens(void *arg, int64_t model_ns)
+{
+	struct failure *failure = arg;
+
+	failure->rc = sl_pool_fail_log(failure->pool, model_ns, failure->device, failure->side);
+}
+
+int sl_pool_server_fail_log(struct sl_pool_server *server, int device, int side, struct sl_err *err)
+{
+	struct failure failure = {.pool = server->model.pool, .device = device, .side = side};
+
+	if (!server->ds) {
+		return sl_err_set(err, -EBUSY, "the power is off; wait until it is back");
+	}
+	sl_pacer_happen(sl_datastore_pacer(server->ds), failure_happens, &failure);
+	return failure.rc < 0
+		   ? sl_err_set(err, failure.rc,
+				"log device %d: there is no such device or side, or it is dead already",
+				device)
+		   : 0;
 }
 
 int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err)

@@ -39,6 +39,10 @@ int64_t sl_pool_server_uptime(const struct sl_pool_server *server);
  * do. -EBUSY while an earlier change waits or the power is off; errors of sl_stack_store. */
 int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *box, struct sl_err *err);
 
+/* Log device `device` (its place in pool.log, side -1) or one side of that mirror dies: commits in flight
+ * fail over to txgs. -EBUSY while the power is off; errors of sl_pool_fail_log. */
+int sl_pool_server_fail_log(struct sl_pool_server *server, int device, int side, struct sl_err *err);
+
 /* Connections break, unstable data is gone; off_ns later the server is back with another write verifier. When
  * it cannot come back the loop stops and sl_pool_server_lost says why. */
 int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err);

@@ -118,6 +118,6 @@ double sl_metric_value(const struct sl_measure *measure, const struct sl_workloa
 /* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind
  * its sockets. Owned by the caller: sl_store_free. *ret_pool is part of it, for its statistics. */
 int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
-		   const struct sl_pool **ret_pool, struct sl_err *err);
+		   struct sl_pool **ret_pool, struct sl_err *err);
 
 #endif

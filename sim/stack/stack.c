@@ -210,7 +210,7 @@ static void server_synced(void *arg, int64_t as_of_ns)
 }
 
 int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
-		   const struct sl_pool **ret_pool, struct sl_err *err)
+		   struct sl_pool **ret_pool, struct sl_err *err)
 {
 	struct served_store *served = calloc(1, sizeof(*served));
 	struct sl_pool_env env = {.loop = loop, .seed = seed};

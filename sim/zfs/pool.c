@@ -482,11 +482,10 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 {
 	const struct sl_zil *zil = &pool->zil;
 	int64_t busy_ns = zil->busy_ns + (zil->busy ? now_ns - zil->batch_start_ns : 0);
-	uint64_t log_requests = 0;
+	struct sl_dev_stats data, log;
 
-	for (int i = 0; i < pool->log.n_disks; i++) {
-		log_requests += pool->log.disks[i]->stats.writes + pool->log.disks[i]->stats.flushes;
-	}
+	sl_vdev_totals(&pool->data, &data);
+	sl_vdev_totals(&pool->log, &log);
 	*ret = (struct sl_pool_stats){
 	    .zil_commits = zil->commits,
 	    .zil_batches = zil->batches,
@@ -495,8 +494,11 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 	    .zil_failures = zil->failures,
 	    .txgs = pool->txg.synced,
 	    .log_bytes = zil->log_bytes,
-	    .log_requests = log_requests,
-	    .data_bytes = sl_vdev_bytes_written(&pool->data),
+	    .log_requests = log.writes + log.flushes,
+	    .data_bytes = data.bytes_written,
+	    .data = data,
+	    .log = log,
+	    .dirty_bytes = pool->txg.dirty_bytes,
 	    .zil_utilisation = now_ns > 0 ? (double)busy_ns / (double)now_ns : 0,
 	    .log_utilisation = sl_vdev_utilisation(&pool->log, now_ns),
 	    .data_utilisation = sl_vdev_utilisation(&pool->data, now_ns),

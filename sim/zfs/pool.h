@@ -21,6 +21,8 @@ struct sl_pool_stats {
 	/* Requests to the log devices as iostat counts them: a flush is a write of no bytes. */
 	uint64_t log_requests;
 	int64_t data_bytes; /* written to all data disks together, log blocks included where they go there */
+	struct sl_dev_stats data, log; /* of all their disks together */
+	int64_t dirty_bytes;           /* of the open txg, now */
 	double zil_utilisation, log_utilisation, data_utilisation;
 };
 

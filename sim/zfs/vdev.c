@@ -322,12 +322,17 @@ double sl_vdev_utilisation(const struct sl_vdev *vdev, int64_t now_ns)
 	return now_ns > 0 ? (double)busy_ns / (double)now_ns : 0;
 }
 
-int64_t sl_vdev_bytes_written(const struct sl_vdev *vdev)
+void sl_vdev_totals(const struct sl_vdev *vdev, struct sl_dev_stats *ret)
 {
-	int64_t bytes = 0;
-
+	*ret = (struct sl_dev_stats){0};
 	for (int i = 0; i < vdev->n_disks; i++) {
-		bytes += vdev->disks[i]->stats.bytes_written;
+		const struct sl_dev_stats *disk = &vdev->disks[i]->stats;
+
+		ret->reads += disk->reads;
+		ret->writes += disk->writes;
+		ret->flushes += disk->flushes;
+		ret->bytes_read += disk->bytes_read;
+		ret->bytes_written += disk->bytes_written;
+		ret->busy_ns += disk->busy_ns;
 	}
-	return bytes;
 }

@@ -109,7 +109,7 @@ void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 /* Share of time with I/O outstanding since time 0. */
 double sl_vdev_utilisation(const struct sl_vdev *vdev, int64_t now_ns);
 
-/* Written to all disks together, parity and copies included. */
-int64_t sl_vdev_bytes_written(const struct sl_vdev *vdev);
+/* Sum over all disks, parity and copies included. */
+void sl_vdev_totals(const struct sl_vdev *vdev, struct sl_dev_stats *ret);
 
 #endif

@@ -85,7 +85,7 @@ Test(result, a_datastore_s_store_is_the_pool_behind_its_server)
 	struct sl_scenario *sc = load("quick");
 	struct sl_loop *loop = sl_loop_new_virtual();
 	struct sl_store *store = NULL;
-	const struct sl_pool *pool = NULL;
+	struct sl_pool *pool = NULL;
 	struct sl_err err = {0};
 	struct sl_box box;
 
