@@ -31,6 +31,13 @@ struct sl_mark *sl_mark_part(struct sl_mark *mark)
 	return part;
 }
 
+void sl_mark_join(struct sl_mark *mark, const struct sl_mark *leader)
+{
+	if (mark && mark != leader) {
+		mark->joined = leader;
+	}
+}
+
 void sl_mark_safe(struct sl_mark *mark, int64_t done_ns)
 {
 	if (mark) {
@@ -70,6 +77,9 @@ int64_t sl_mark_kept_ns(const struct sl_mark *mark, const struct sl_cut *cut)
 	bool mirror = mark->need < mark->n;
 	int need = mark->need, n;
 
+	if (mark->joined) {
+		return sl_mark_kept_ns(mark->joined, cut);
+	}
 	if (!mark->parts) {
 		if (cut->log_lost && mark->log) {
 			return SL_NEVER;
@@ -95,6 +105,9 @@ const struct sl_mark *sl_mark_culprit(const struct sl_mark *mark, const struct s
 
 	if (sl_mark_kept_ns(mark, cut) <= at_ns) {
 		return NULL;
+	}
+	if (mark->joined) {
+		return sl_mark_culprit(mark->joined, cut, at_ns);
 	}
 	if (!mark->parts) {
 		return mark->done_ns <= at_ns ? mark : NULL;

@@ -25,6 +25,7 @@ struct sl_mark {
 	int64_t done_ns; /* the disk says so; SL_NEVER = not within the run */
 	int64_t safe_ns; /* from when on it outlives a cut; SL_NEVER = not within the run */
 	struct sl_mark *parts, **parts_tail, *next;
+	const struct sl_mark *joined; /* shares its fate; NULL = its own */
 	struct sl_slab *pool;
 	uint16_t n, need; /* parts, and how many of them it takes */
 	int16_t disk;     /* leaf: which of its vdev */
@@ -40,6 +41,9 @@ struct sl_mark *sl_mark_new(struct sl_slab *pool);
 /* Adds a part, which takes over disk, log and unreached. All parts are needed unless `need` is lowered
  * afterwards. NULL for NULL. */
 struct sl_mark *sl_mark_part(struct sl_mark *mark);
+
+/* Two neighbouring writes became one: what is noted in `leader` holds for `mark`. Accepts NULL for `mark`. */
+void sl_mark_join(struct sl_mark *mark, const struct sl_mark *leader);
 
 /* For disks, all accept NULL. Done at done_ns, and safe then. */
 void sl_mark_safe(struct sl_mark *mark, int64_t done_ns);

@@ -35,6 +35,7 @@ struct sl_store_req {
 	uint64_t file;
 	int64_t offset_bytes;
 	uint64_t tag;              /* operation number for the trace */
+	uint32_t write;            /* WRITE: number in the ledger (ledger.h); 0 = not followed */
 	struct sl_store_req *next; /* private to the store that holds the request: queues */
 	int64_t queued_ns;         /* private to it: since when */
 };

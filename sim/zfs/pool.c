@@ -110,6 +110,8 @@ static void log_change(struct sl_pool *pool, const struct sl_store_req *req, uin
 	    .bytes = bytes,
 	    .first_record = (uint64_t)req->offset_bytes / pool->txg.config.recordsize_bytes,
 	    .records = sl_txg_records(&pool->txg, req->offset_bytes, bytes),
+	    .write = sl_history_arrived(pool->txg.history, req->op == SL_STORE_WRITE ? req->write : 0,
+					pool->txg.open),
 	};
 
 	if (pool->sync != SL_SYNC_DISABLED) {
@@ -361,6 +363,7 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	sl_vdev_init(&pool->data, &config, pool->loop, pool->cpu, pool->trace);
 	config.layout = SL_VDEV_STRIPE;
 	config.fastwrite = box->zil != SL_ZIL_23;
+	config.is_log = true;
 	config.layer = "log vdev";
 	config.flush_honoured = box->log_flush == SL_FLUSH_HONOURED;
 	sl_vdev_init(&pool->log, &config, pool->loop, pool->cpu, pool->trace);
@@ -376,7 +379,7 @@ static void all_logs_fail(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
-static void init_log(struct sl_pool *pool, const struct sl_box *box)
+static void init_log(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
 	double records = box->recordsize_bytes / RECORD_UNIT;
 	/* However well it compresses, something is written. */
@@ -394,6 +397,8 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	};
 	struct sl_zil_config zil = {
 	    .generation = (enum sl_zil_generation)box->zil,
+	    .broken = env->broken,
+	    .history = env->history,
 	    .log = box->n_log > 0 ? &pool->log : &pool->data,
 	    .data = &pool->data,
 	    .has_slog = box->n_log > 0,
@@ -408,6 +413,7 @@ static void init_log(struct sl_pool *pool, const struct sl_box *box)
 	pool->record_cpu_ns = (int64_t)(box->zfs_record_cpu_ns * records);
 	sl_zil_init(&pool->zil, &zil, pool->loop, pool->cpu, pool->trace);
 	sl_txg_init(&pool->txg, &txg, pool->loop, pool->cpu, pool->trace);
+	pool->txg.history = env->history;
 	pool->txg.on_synced = txg_synced;
 	pool->txg.on_progress = txg_progress;
 	pool->blocked_tail = &pool->blocked;
@@ -440,7 +446,7 @@ int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct 
 	sl_rng_init(&pool->rng, env->seed, "arc");
 	sl_slab_init(&pool->calls, sizeof(struct pool_call));
 	init_vdevs(pool, box);
-	init_log(pool, box);
+	init_log(pool, box, env);
 	override_data_disks(box, data);
 	override_log_disks(box, log);
 	rc = add_disks(&pool->data, data, box->n_data, "data", env->seed, err);

@@ -9,7 +9,7 @@
 #include "sim/base/trace.h"
 #include "sim/scenario/box.h"
 #include "sim/store/store.h"
-#include "sim/zfs/vdev.h"
+#include "sim/zfs/zil.h"
 
 struct sl_pool;
 
@@ -32,6 +32,8 @@ struct sl_pool_env {
 	struct sl_cpu *cpu;     /* the storage VM's */
 	struct sl_trace *trace; /* may be NULL */
 	uint64_t seed;
+	struct sl_history *history; /* what a cut of the power needs to know; may be NULL */
+	enum sl_zil_broken broken;
 	int64_t working_set_bytes; /* data that is read: decides the ARC's hit rate; 0 = fits */
 };
 

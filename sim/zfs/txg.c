@@ -145,6 +145,7 @@ static void sync_finished(struct sl_txg *txg, int64_t now_ns)
 	txg->syncing = false;
 	txg->sync_bytes = 0;
 	txg->synced++;
+	sl_history_synced(txg->history, txg->open - 1, now_ns);
 	if (txg->trace) {
 		sl_trace_span(txg->trace, "txg sync", "sync", txg->synced, txg->sync_start_ns, now_ns);
 	}
@@ -184,6 +185,7 @@ static void issue_write(struct sl_txg *txg, int64_t now_ns, int64_t bytes)
 	io->io.op = SL_DEV_WRITE;
 	io->io.bytes = bytes;
 	io->io.tag = txg->open - 1;
+	io->io.mark = sl_history_txg_mark(txg->history, txg->open - 1);
 	sl_vdev_alloc(txg->config.data, &io->io);
 	txg->in_flight++;
 	sl_vdev_submit(txg->config.data, now_ns, &io->io);

@@ -13,6 +13,7 @@
 #include "sim/base/cpu.h"
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
+#include "sim/zfs/history.h"
 #include "sim/zfs/vdev.h"
 
 struct sl_txg_config {
@@ -48,7 +49,8 @@ struct sl_txg {
 	void (*on_progress)(void *arg,
 			    int64_t now_ns); /* a part of the syncing txg is written; may be NULL */
 	void *arg;
-	uint64_t open; /* number of the open txg */
+	struct sl_history *history; /* borrowed, may be NULL */
+	uint64_t open;              /* number of the open txg */
 	struct sl_txg_set dirty;
 	uint32_t dirty_records, dirty_holes; /* of the open txg */
 	int64_t dirty_bytes;

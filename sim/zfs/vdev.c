@@ -86,6 +86,21 @@ static void leaf_cpu_done(struct sl_timer *timer, int64_t now_ns)
 	sl_dev_submit(leaf->disk, now_ns, &leaf->req);
 }
 
+/* A disk that is dead keeps nothing. */
+static struct sl_mark *leaf_mark(const struct sl_vdev *vdev, const struct sl_vdev_io *io, int disk)
+{
+	struct sl_mark *part;
+
+	if (io->op != SL_DEV_WRITE || !io->mark) {
+		return NULL;
+	}
+	io->mark->disk = (int16_t)disk;
+	io->mark->log = vdev->config.is_log;
+	io->mark->unreached = !vdev->config.flush_honoured;
+	part = sl_mark_part(io->mark);
+	return vdev->dead[disk] ? NULL : part;
+}
+
 static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io,
 			const struct sl_column *column, int64_t cpu_ns)
 {
@@ -98,6 +113,7 @@ static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io 
 	leaf->disk = vdev->disks[column->disk];
 	leaf->index = column->disk;
 	leaf->req.op = io->op;
+	leaf->req.mark = leaf_mark(vdev, io, column->disk);
 	leaf->req.fua = false;
 	leaf->req.offset_bytes = column->offset;
 	leaf->req.bytes = column->bytes;
@@ -178,6 +194,9 @@ static void submit_block(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 		}
 		columns[i].disk += first;
 		leaf_submit(vdev, now_ns, io, &columns[i], cpu_ns);
+	}
+	if (io->op == SL_DEV_WRITE && io->mark) {
+		io->mark->need = (uint16_t)(n > forgiven(vdev) ? n - forgiven(vdev) : 1);
 	}
 }
 

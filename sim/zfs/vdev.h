@@ -33,6 +33,7 @@ struct sl_vdev_config {
 	enum sl_vdev_layout layout;
 	int tops;       /* top-level vdevs that share the disks evenly; 0 = one; a stripe has one per disk */
 	bool fastwrite; /* up to 2.1, log blocks: to the vdev with the fewest bytes on their way */
+	bool is_log;
 	const char *layer; /* static, for the trace: "data disks" */
 	int ashift;
 	bool flush_honoured;  /* false: a flush is answered at once and reaches nothing */
@@ -50,6 +51,7 @@ struct sl_vdev_io {
 	int64_t offset_bytes; /* from sl_vdev_alloc, within the top-level vdev */
 	int top;              /* from sl_vdev_alloc: the top-level vdev */
 	uint64_t tag;
+	struct sl_mark *mark; /* WRITE: notes when a cut no longer takes it; NULL = nobody asks */
 	int error;         /* at completion: 0, or -EIO when too many disks were lost; flushes never fail */
 	int waiting, lost; /* private: leaf I/Os outstanding, and lost */
 	int64_t start_ns;

@@ -84,6 +84,10 @@ void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush 
 {
 	bool both = in_place && target != zil->config.data;
 
+	if (zil->config.broken == SL_ZIL_NO_FLUSH) {
+		sl_timer_fire(&flush->done, now_ns);
+		return;
+	}
 	flush->left = both ? 2 : 1;
 	flush->log = (struct sl_vdev_io){.done.fire = log_flushed, .op = SL_DEV_FLUSH, .tag = tag};
 	flush->data = (struct sl_vdev_io){.done.fire = data_flushed, .op = SL_DEV_FLUSH, .tag = tag};

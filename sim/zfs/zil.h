@@ -33,6 +33,7 @@
 #include "sim/base/loop.h"
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
+#include "sim/zfs/history.h"
 #include "sim/zfs/vdev.h"
 
 #define SL_ZIL_PREV_BLOCKS 16
@@ -44,8 +45,18 @@ enum sl_zil_generation { /* in the order of the scenario's words */
 	SL_ZIL_23
 };
 
+/* A rule of the log that is broken on purpose, to see what it is there for. */
+enum sl_zil_broken {
+	SL_ZIL_INTACT,
+	SL_ZIL_NO_FLUSH,  /* the log devices are never flushed (zil_nocacheflush) */
+	SL_ZIL_EARLY_ACK, /* commits return when their block is on its way, not when it is there */
+	SL_ZIL_UNORDERED  /* 2.1 and 2.3: commits return without waiting for the blocks before theirs */
+};
+
 struct sl_zil_config {
 	enum sl_zil_generation generation;
+	enum sl_zil_broken broken;
+	struct sl_history *history; /* borrowed, may be NULL */
 	struct sl_vdev *log;  /* where log blocks go while one of them works: log vdevs, or the data vdevs */
 	struct sl_vdev *data; /* where indirect writes go */
 	bool has_slog;
@@ -68,6 +79,7 @@ struct sl_zil_itx {
 	uint32_t bytes;        /* of data; 0 for metadata records */
 	uint64_t first_record; /* of the range written */
 	uint32_t records;      /* that the range touches */
+	uint32_t write;        /* in the history */
 };
 
 /* Embedded in the caller's request; `done` fires when everything logged before the commit is stable, or with
@@ -121,9 +133,10 @@ struct sl_zil {
 	int64_t lwb_latency_ns; /* zl_last_lwb_latency */
 	uint32_t parallel;      /* zl_parallel: bursts for which company is expected */
 	bool advancing;
-	uint64_t batches, commits, blocks, indirect; /* counters; a batch is a block in 2.1 and 2.3 */
-	uint64_t failures;                           /* commits whose log block was lost */
-	int64_t log_bytes;                           /* written to the log */
+	/* Counters; a batch is a block in 2.1 and 2.3. The open block is number `blocks` of the chain. */
+	uint64_t batches, commits, blocks, indirect;
+	uint64_t failures; /* commits whose log block was lost */
+	int64_t log_bytes; /* written to the log */
 };
 
 /* Borrows everything but its own memory. */

@@ -89,6 +89,7 @@ static uint64_t pack_record(struct sl_zil *zil, const struct sl_zil_itx *itx)
 			issue_block(zil);
 		}
 		zil->block_used += record;
+		sl_history_packed(zil->config.history, zil->blocks + zil->n_blocks, itx->write, itx->txg);
 		left -= data;
 	} while (left > 0);
 	return indirect ? 0 : itx->bytes;
@@ -160,7 +161,8 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
-static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vdev, int64_t bytes)
+static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vdev, int64_t bytes,
+			 uint64_t block)
 {
 	struct zil_io *io = sl_slab_get(&zil->ios);
 
@@ -170,6 +172,7 @@ static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vde
 	io->io.bytes = bytes;
 	sl_vdev_alloc(vdev, &io->io);
 	io->io.tag = zil->tag;
+	io->io.mark = sl_history_block_mark(zil->config.history, block);
 	sl_vdev_submit(vdev, now_ns, &io->io);
 }
 
@@ -178,6 +181,7 @@ static void packed(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, job.done);
 	int64_t record_bytes = sl_zil_record_bytes(zil);
+	uint64_t first = zil->blocks;
 
 	zil->outstanding = (int)(zil->n_blocks + zil->n_indirect);
 	zil->blocks += zil->n_blocks;
@@ -187,11 +191,17 @@ static void packed(struct sl_timer *timer, int64_t now_ns)
 		return;
 	}
 	for (uint32_t i = 0; i < zil->n_indirect; i++) {
-		submit_write(zil, now_ns, zil->config.data, record_bytes);
+		submit_write(zil, now_ns, zil->config.data, record_bytes, first);
 	}
 	for (uint32_t i = 0; i < zil->n_blocks; i++) {
 		zil->log_bytes += zil->block_writes[i];
-		submit_write(zil, now_ns, zil->target, zil->block_writes[i]);
+		submit_write(zil, now_ns, zil->target, zil->block_writes[i], first + i);
+	}
+	if (zil->config.broken == SL_ZIL_EARLY_ACK) {
+		struct sl_zil_waiter *waiters = zil->batch;
+
+		zil->batch = NULL;
+		sl_zil_wake(zil, now_ns, waiters, false);
 	}
 }
 

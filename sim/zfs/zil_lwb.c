@@ -22,6 +22,7 @@ struct sl_zil_lwb {
 	uint32_t size, used, copied; /* bytes */
 	uint32_t n_records;          /* records written in place with it */
 	uint32_t writing;            /* writes outstanding */
+	uint64_t number;             /* in the chain */
 	bool issued, written, flushing, flushed, failed;
 	struct sl_vdev *target; /* where it goes */
 	uint64_t tag;
@@ -104,11 +105,24 @@ static void complete(struct sl_zil *zil, int64_t now_ns)
 	sl_zil_wake(zil, now_ns, waiters, failed);
 }
 
+/* Against the rules. */
+static void wake_early(struct sl_zil_lwb *lwb, int64_t now_ns)
+{
+	struct sl_zil_waiter *waiters = lwb->waiters;
+
+	lwb->waiters = NULL;
+	lwb->waiters_tail = &lwb->waiters;
+	sl_zil_wake(lwb->zil, now_ns, waiters, false);
+}
+
 static void flush_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, flush.done);
 
 	lwb->flushed = true;
+	if (lwb->zil->config.broken == SL_ZIL_UNORDERED) {
+		wake_early(lwb, now_ns);
+	}
 	if (!lwb->zil->advancing) {
 		advance(lwb->zil, now_ns);
 	}
@@ -179,6 +193,7 @@ static void submit_record(struct sl_zil_lwb *lwb, int64_t now_ns)
 	record->io.op = SL_DEV_WRITE;
 	record->io.bytes = bytes;
 	record->io.tag = lwb->tag;
+	record->io.mark = sl_history_block_mark(zil->config.history, lwb->number);
 	sl_vdev_alloc(zil->config.data, &record->io);
 	sl_vdev_submit(zil->config.data, now_ns, &record->io);
 }
@@ -198,11 +213,15 @@ static void lwb_ready(struct sl_timer *timer, int64_t now_ns)
 	lwb->block.op = SL_DEV_WRITE;
 	lwb->block.bytes = bytes;
 	lwb->block.tag = lwb->tag;
+	lwb->block.mark = sl_history_block_mark(zil->config.history, lwb->number);
 	for (uint32_t i = 0; i < lwb->n_records; i++) {
 		submit_record(lwb, now_ns);
 	}
 	sl_vdev_alloc(lwb->target, &lwb->block);
 	sl_vdev_submit(lwb->target, now_ns, &lwb->block);
+	if (zil->config.broken == SL_ZIL_EARLY_ACK) {
+		wake_early(lwb, now_ns);
+	}
 }
 
 static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
@@ -215,7 +234,7 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	lwb->issued = true;
 	lwb->issue_ns = now_ns;
 	zil->batches++;
-	zil->blocks++;
+	lwb->number = zil->blocks++;
 	zil->indirect += lwb->n_records;
 	lwb->in_place |= lwb->n_records > 0;
 	lwb->job.done.fire = lwb_ready;
@@ -247,7 +266,8 @@ static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns, uint64_t b
 }
 
 /* Puts a record of `data` bytes into the open block, or issues that and opens the next. */
-static struct sl_zil_lwb *pack(struct sl_zil *zil, int64_t now_ns, uint32_t data, uint64_t burst_left)
+static struct sl_zil_lwb *pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx,
+			       uint32_t data, uint64_t burst_left)
 {
 	uint32_t record = SL_ZIL_WRITE_HEADER + data;
 	struct sl_zil_lwb *lwb = open_lwb(zil);
@@ -261,6 +281,7 @@ static struct sl_zil_lwb *pack(struct sl_zil *zil, int64_t now_ns, uint32_t data
 	}
 	lwb->used += record;
 	lwb->copied += data;
+	sl_history_packed(zil->config.history, zil->blocks, itx->write, itx->txg);
 	return lwb;
 }
 
@@ -281,7 +302,7 @@ static void pack_all(struct sl_zil *zil, int64_t now_ns)
 
 		do {
 			uint32_t data = left > SL_ZIL_MAX_DATA ? SL_ZIL_MAX_DATA : left;
-			struct sl_zil_lwb *lwb = pack(zil, now_ns, data, burst);
+			struct sl_zil_lwb *lwb = pack(zil, now_ns, itx, data, burst);
 
 			lwb->n_records += indirect ? itx->records : 0;
 			burst -= SL_ZIL_WRITE_HEADER + data < burst ? SL_ZIL_WRITE_HEADER + data : burst;

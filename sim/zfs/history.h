@@ -1,0 +1,62 @@
+/*
+ * What a pool did with the writes it was given, as far as a cut of the power needs to know: which txg a write
+ * belongs to, which block of the log holds it, from when on blocks and txgs are on their disks. The log is a
+ * chain: a block is found through the one before it. Filled while the model runs; every call accepts a NULL
+ * history, which stands for "nobody asks". import.h plays the restart.
+ */
+#ifndef SL_ZFS_HISTORY_H
+#define SL_ZFS_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/slab.h"
+#include "sim/device/mark.h"
+
+#define SL_HISTORY_UNLOGGED UINT32_MAX
+
+/* A write of the ledger, in the order of arrival. */
+struct sl_history_write {
+	uint32_t id;    /* in the ledger */
+	uint32_t block; /* of the log: the last one that holds a part; or SL_HISTORY_UNLOGGED */
+	uint64_t txg;
+};
+
+/* A block of the log, in the order of the chain. */
+struct sl_history_block {
+	struct sl_mark *mark; /* its write, and those in place that its records point to; NULL: none yet */
+	uint64_t max_txg;     /* of its records */
+	uint32_t records;
+};
+
+struct sl_history_txg {
+	struct sl_mark *mark; /* all its writes; NULL: none */
+	int64_t synced_ns;    /* as ZFS sees it; SL_NEVER = not within the run */
+};
+
+struct sl_history {
+	struct sl_slab marks;
+	struct sl_history_write *writes;
+	struct sl_history_block *blocks;
+	struct sl_history_txg *txgs; /* by number */
+	uint32_t n_writes, writes_room, n_blocks, blocks_room, n_txgs, txgs_room;
+	bool full; /* nothing more is recorded */
+};
+
+void sl_history_init(struct sl_history *history);
+void sl_history_fini(struct sl_history *history);
+
+/* Write `id` of the ledger has arrived and belongs to `txg`. Returns its place in writes + 1; 0 for id 0. */
+uint32_t sl_history_arrived(struct sl_history *history, uint32_t id, uint64_t txg);
+
+/* A record of `txg` is put into block `block`; `write`: from sl_history_arrived. */
+void sl_history_packed(struct sl_history *history, uint64_t block, uint32_t write, uint64_t txg);
+
+/* Marks for a disk write that block `block`, or txg `txg`, needs; NULL when nobody asks. */
+struct sl_mark *sl_history_block_mark(struct sl_history *history, uint64_t block);
+struct sl_mark *sl_history_txg_mark(struct sl_history *history, uint64_t txg);
+
+/* ZFS takes the txg for synced. */
+void sl_history_synced(struct sl_history *history, uint64_t txg, int64_t now_ns);
+
+#endif
