@@ -109,7 +109,7 @@ static uint32_t dirty_count(const struct sl_innodb *db)
 
 static void apply(struct sl_innodb *db, const struct sl_oltp_txn *txn)
 {
-	for (int i = 0; i < SL_OLTP_STATEMENTS; i++) {
+	for (int i = 0; i < txn->count; i++) {
 		const struct sl_oltp_statement *s = &txn->statements[i];
 		bool index = s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_INSERT;
 		uint64_t row = s->key - 1;

@@ -136,6 +136,11 @@ struct sl_client *sl_oltp_client_new(const struct sl_client_env *env)
 {
 	size_t threads = (size_t)env->workload->threads;
 	struct oltp_client *oltp = calloc(1, sizeof(*oltp) + threads * sizeof(oltp->threads[0]));
+	struct sl_oltp_config source = {
+	    .list = SL_OLTP_COMPLEX,
+	    .distribution = (enum sl_oltp_distribution)env->workload->distribution,
+	    .rows = (uint32_t)env->workload->rows,
+	};
 
 	if (!oltp) {
 		return NULL;
@@ -151,8 +156,7 @@ struct sl_client *sl_oltp_client_new(const struct sl_client_env *env)
 
 		thread->client = oltp;
 		thread->job.done.fire = executed;
-		sl_oltp_init(&thread->source, env->seed, (int)i, (uint32_t)env->workload->rows,
-			     (enum sl_oltp_distribution)env->workload->distribution);
+		sl_oltp_init(&thread->source, &source, env->seed, (int)i);
 		thread->noise = thread->source.rng;
 		sl_rng_u64(&thread->noise);
 		thread->noise.s[0] ^= 0x9e3779b97f4a7c15ULL;

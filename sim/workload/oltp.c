@@ -5,17 +5,19 @@
 
 #define SPECIAL_ITERATIONS 12
 #define SPECIAL_HOT_IDS 0.01 /* share of the ids that is hot */
+#define ZIPF_EXPONENT 0.8    /* --rand-zipfian-exp */
 
-void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows,
-		  enum sl_oltp_distribution dist)
+void sl_oltp_init(struct sl_oltp *oltp, const struct sl_oltp_config *config, uint64_t seed, int client)
 {
 	char stream[32];
 
-	assert(rows >= 1);
+	assert(config->rows >= 1);
 	(void)snprintf(stream, sizeof(stream), "oltp-client-%d", client);
+	*oltp = (struct sl_oltp){.config = *config};
 	sl_rng_init(&oltp->rng, seed, stream);
-	oltp->rows = rows;
-	oltp->distribution = dist;
+	if (config->distribution == SL_OLTP_ZIPF) {
+		sl_zipf_init(&oltp->zipf, config->rows, ZIPF_EXPONENT);
+	}
 }
 
 /* Position in [0, 1): the mean of 12 uniforms, taken from three 64-bit draws of four 16-bit parts each. */
@@ -37,34 +39,63 @@ uint32_t sl_oltp_key(struct sl_oltp *oltp)
 	struct sl_rng *rng = &oltp->rng;
 	double position;
 
-	if (oltp->distribution == SL_OLTP_UNIFORM) {
-		return 1 + (uint32_t)sl_rng_below(rng, oltp->rows);
+	if (oltp->config.distribution == SL_OLTP_UNIFORM) {
+		return 1 + (uint32_t)sl_rng_below(rng, oltp->config.rows);
+	}
+	if (oltp->config.distribution == SL_OLTP_ZIPF) {
+		return sl_zipf_next(&oltp->zipf, rng);
 	}
 	if (sl_rng_u64(rng) >> 62 == 0) {
 		position = special_bell(rng);
 	} else {
 		position = 0.5 + (sl_rng_uniform(rng) - 0.5) * SPECIAL_HOT_IDS;
 	}
-	return 1 + (uint32_t)(position * oltp->rows);
+	return 1 + (uint32_t)(position * oltp->config.rows);
+}
+
+/* Appends a statement. Keys are drawn in the order of the statements. */
+static void add(struct sl_oltp_txn *txn, enum sl_oltp_kind kind, uint32_t key)
+{
+	assert(txn->count < SL_OLTP_STATEMENTS);
+	txn->statements[txn->count++] = (struct sl_oltp_statement){kind, key};
+}
+
+static void add_reads(struct sl_oltp *oltp, struct sl_oltp_txn *txn)
+{
+	for (int i = 0; i < SL_OLTP_POINTS; i++) {
+		add(txn, SL_OLTP_POINT, sl_oltp_key(oltp));
+	}
+	for (int kind = SL_OLTP_RANGE; kind <= SL_OLTP_DISTINCT; kind++) {
+		add(txn, (enum sl_oltp_kind)kind, sl_oltp_key(oltp));
+	}
+}
+
+static void add_writes(struct sl_oltp *oltp, struct sl_oltp_txn *txn)
+{
+	uint32_t replaced;
+
+	add(txn, SL_OLTP_UPDATE_INDEX, sl_oltp_key(oltp));
+	add(txn, SL_OLTP_UPDATE, sl_oltp_key(oltp));
+	replaced = sl_oltp_key(oltp);
+	add(txn, SL_OLTP_DELETE, replaced);
+	add(txn, SL_OLTP_INSERT, replaced);
 }
 
 void sl_oltp_next(struct sl_oltp *oltp, struct sl_oltp_txn *ret)
 {
-	static const enum sl_oltp_kind after_points[] = {
-	    SL_OLTP_RANGE,        SL_OLTP_SUM,    SL_OLTP_ORDER, SL_OLTP_DISTINCT,
-	    SL_OLTP_UPDATE_INDEX, SL_OLTP_UPDATE, SL_OLTP_DELETE};
-	struct sl_oltp_statement *at = ret->statements;
-	uint32_t replaced;
+	enum sl_oltp_list list = oltp->config.list;
 
-	*at++ = (struct sl_oltp_statement){SL_OLTP_BEGIN, 0};
-	for (int i = 0; i < SL_OLTP_POINTS; i++) {
-		*at++ = (struct sl_oltp_statement){SL_OLTP_POINT, sl_oltp_key(oltp)};
+	ret->count = 0;
+	if (list == SL_OLTP_INDEX_ONLY) {
+		add(ret, SL_OLTP_UPDATE_INDEX, sl_oltp_key(oltp));
+		return;
 	}
-	for (size_t i = 0; i < sizeof(after_points) / sizeof(after_points[0]); i++) {
-		*at++ = (struct sl_oltp_statement){after_points[i], sl_oltp_key(oltp)};
+	add(ret, SL_OLTP_BEGIN, 0);
+	if (list != SL_OLTP_WRITE_ONLY) {
+		add_reads(oltp, ret);
 	}
-	replaced = at[-1].key;
-	*at++ = (struct sl_oltp_statement){SL_OLTP_INSERT, replaced};
-	*at++ = (struct sl_oltp_statement){SL_OLTP_COMMIT, 0};
-	assert(at == ret->statements + SL_OLTP_STATEMENTS);
+	if (list != SL_OLTP_READ_ONLY) {
+		add_writes(oltp, ret);
+	}
+	add(ret, SL_OLTP_COMMIT, 0);
 }

@@ -1,6 +1,7 @@
 /*
- * The OLTP transaction of sysbench 0.4 "complex" (sb_oltp.c; the same list as 1.0's oltp_read_write): which
- * statements, in which order, on which keys. Pure: the model and the real load generator share it.
+ * The OLTP transactions of sysbench: which statements, in which order, on which keys. 0.4's "complex"
+ * (sb_oltp.c) and 1.0's oltp_read_write have the same list; 1.0's others are parts of it. Pure: the model and
+ * the real load generator share it.
  */
 #ifndef SL_WORKLOAD_OLTP_H
 #define SL_WORKLOAD_OLTP_H
@@ -8,6 +9,7 @@
 #include <stdint.h>
 
 #include "sim/base/rng.h"
+#include "sim/workload/zipf.h"
 
 enum sl_oltp_kind {
 	SL_OLTP_BEGIN,
@@ -25,12 +27,21 @@ enum sl_oltp_kind {
 
 enum sl_oltp_distribution {
 	SL_OLTP_SPECIAL, /* 75 % in the middle 1 % of the ids, the rest bell-shaped */
-	SL_OLTP_UNIFORM
+	SL_OLTP_UNIFORM,
+	SL_OLTP_ZIPF /* exponent 0.8, the low ids are hot: sysbench 1.0's --rand-type=zipfian */
+};
+
+enum sl_oltp_list {
+	SL_OLTP_COMPLEX,    /* sysbench 0.4 --oltp-test-mode=complex */
+	SL_OLTP_READ_WRITE, /* sysbench 1.0, as all below: the same statements as COMPLEX */
+	SL_OLTP_READ_ONLY,  /* without the writes */
+	SL_OLTP_WRITE_ONLY, /* without the reads */
+	SL_OLTP_INDEX_ONLY  /* oltp_update_index: one UPDATE, no BEGIN and COMMIT */
 };
 
 #define SL_OLTP_POINTS 10
 #define SL_OLTP_RANGE_SIZE 100
-#define SL_OLTP_STATEMENTS 20 /* BEGIN + 14 reads + 4 writes + COMMIT */
+#define SL_OLTP_STATEMENTS 20 /* of the longest list: BEGIN + 14 reads + 4 writes + COMMIT */
 
 struct sl_oltp_statement {
 	enum sl_oltp_kind kind;
@@ -38,19 +49,25 @@ struct sl_oltp_statement {
 };
 
 struct sl_oltp_txn {
+	int count;
 	struct sl_oltp_statement statements[SL_OLTP_STATEMENTS];
+};
+
+struct sl_oltp_config {
+	enum sl_oltp_list list;
+	enum sl_oltp_distribution distribution;
+	uint32_t rows; /* at least 1 */
 };
 
 /* One client's stream of transactions. */
 struct sl_oltp {
+	struct sl_oltp_config config;
 	struct sl_rng rng;
-	uint32_t rows;
-	enum sl_oltp_distribution distribution;
+	struct sl_zipf zipf; /* when that is the distribution */
 };
 
-/* Starts client number `client` of `seed`; rows >= 1. */
-void sl_oltp_init(struct sl_oltp *oltp, uint64_t seed, int client, uint32_t rows,
-		  enum sl_oltp_distribution dist);
+/* Starts client number `client` of `seed`. */
+void sl_oltp_init(struct sl_oltp *oltp, const struct sl_oltp_config *config, uint64_t seed, int client);
 
 /* Draws the next transaction. */
 void sl_oltp_next(struct sl_oltp *oltp, struct sl_oltp_txn *ret);

@@ -58,7 +58,7 @@ static void client_done(struct sl_timer *timer, int64_t now_ns)
 static void client_commit(void *arg, int64_t now_ns)
 {
 	struct client *client = arg;
-	struct sl_oltp_txn txn = {0};
+	struct sl_oltp_txn txn = {.count = SL_OLTP_STATEMENTS};
 
 	for (int i = 0; i < SL_OLTP_STATEMENTS; i++) {
 		txn.statements[i].kind = SL_OLTP_POINT;
