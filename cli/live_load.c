@@ -18,7 +18,7 @@
 
 #define ARGS_MAX 32
 #define ARG_MAX_BYTES 160
-#define OUTPUT_MAX 65536
+#define OUTPUT_MAX (1 << 20) /* the histogram of all latencies is in it */
 /* Beyond the time of the measurement: mount, preparing of files, last reply. */
 #define GRACE_S 60
 

@@ -40,7 +40,7 @@ struct run {
 };
 
 static const enum sl_load_op load_ops[] = {
-    [SL_FILEIO_READ] = SL_LOAD_READ, [SL_FILEIO_WRITE] = SL_LOAD_WRITE, [SL_FILEIO_FSYNC] = SL_LOAD_FSYNC};
+    [SL_FILEIO_READ] = SL_LOAD_READ, [SL_FILEIO_WRITE] = SL_LOAD_WRITE, [SL_FILEIO_FSYNC] = SL_LOAD_OTHER};
 
 static void run_fail(struct run *run, enum sl_fileio_op op, int status)
 {
@@ -150,7 +150,7 @@ static void sync_done(struct sl_target_op *op, int status, const void *data)
 		run_fail(run, SL_FILEIO_FSYNC, status);
 		return;
 	}
-	sl_meter_add(&run->meter, SL_LOAD_FSYNC, thread->start_ns, sl_meter_now(), 0);
+	sl_meter_add(&run->meter, SL_LOAD_OTHER, thread->start_ns, sl_meter_now(), 0);
 	if (run->next_sync < run->load->source.files) {
 		thread->request = (struct sl_fileio_request){.op = SL_FILEIO_FSYNC, .file = run->next_sync++};
 		thread->start_ns = sl_meter_now();
@@ -354,17 +354,17 @@ int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result 
 	if (!run.files || !run.threads || !run.zeroes) {
 		rc = sl_err_set(err, -ENOMEM, "out of memory");
 	}
-	if (rc == 0 && (load->stages & (SL_FILEIO_PREPARE | SL_FILEIO_RUN))) {
+	if (rc == 0 && (load->stages & (SL_LOAD_PREPARE | SL_LOAD_RUN))) {
 		rc = sl_target_open(load->url, true, STEP_TIMEOUT_NS, &run.target, err);
 	}
-	if (rc == 0 && (load->stages & SL_FILEIO_PREPARE)) {
+	if (rc == 0 && (load->stages & SL_LOAD_PREPARE)) {
 		rc = files_prepare(&run, err);
 	}
-	if (rc == 0 && (load->stages & SL_FILEIO_RUN)) {
+	if (rc == 0 && (load->stages & SL_LOAD_RUN)) {
 		rc = stage_run(&run, &limits, ret, err);
 	}
 	sl_target_close(run.target);
-	if ((load->stages & SL_FILEIO_CLEANUP) && rc != -ECONNREFUSED) {
+	if ((load->stages & SL_LOAD_CLEANUP) && rc != -ECONNREFUSED) {
 		struct sl_err late = {0};
 		int gone = files_remove(load, &late);
 

@@ -6,16 +6,10 @@
 #include "loadgen/load.h"
 #include "sim/workload/fileio.h"
 
-enum sl_fileio_stage {
-	SL_FILEIO_PREPARE = 1,
-	SL_FILEIO_RUN = 2,
-	SL_FILEIO_CLEANUP = 4
-};
-
 struct sl_fileio_load {
 	const char
 	    *url; /* folder: nfs://SERVER/EXPORT[?nfsport=N&mountport=N]; files are called test_file.N */
-	unsigned stages; /* SL_FILEIO_PREPARE | SL_FILEIO_RUN | SL_FILEIO_CLEANUP, done in this order */
+	unsigned stages; /* SL_LOAD_PREPARE | SL_LOAD_RUN | SL_LOAD_CLEANUP, done in this order */
 	/* Block, files, sizes, sync rule. max_requests is sysbench's: it ends the run, warm-up included. */
 	struct sl_fileio_config source;
 	uint32_t threads; /* 1 .. 1024; each has one request in flight */
@@ -30,7 +24,7 @@ struct sl_fileio_load {
 
 /*
  * Runs the stages. Prepared files have their size and no data: zero bytes, as sysbench 0.4 writes them. After
- * a failure or Ctrl-C the files are removed all the same when SL_FILEIO_CLEANUP is among the stages. Reads
+ * a failure or Ctrl-C the files are removed all the same when SL_LOAD_CLEANUP is among the stages. Reads
  * and writes count; syncs are counted apart. `ret` must be initialised. 0 or negative errno.
  */
 int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result *ret, struct sl_err *err);

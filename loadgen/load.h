@@ -11,14 +11,21 @@
 enum sl_load_op {
 	SL_LOAD_READ,
 	SL_LOAD_WRITE,
-	SL_LOAD_FSYNC, /* measured, but not a request of its own: sysbench's rule */
+	SL_LOAD_OTHER, /* fsync, BEGIN, COMMIT: measured, but not a request of its own (sysbench's rule) */
 	SL_LOAD_OPS
+};
+
+enum sl_load_stage {
+	SL_LOAD_PREPARE = 1,
+	SL_LOAD_RUN = 2,
+	SL_LOAD_CLEANUP = 4
 };
 
 /* One report interval. */
 struct sl_load_sample {
 	int64_t end_ns, interval_ns; /* since the measurement began */
 	uint64_t requests, errors;
+	uint64_t ops[SL_LOAD_OPS];
 	int64_t p95_ns;
 };
 
@@ -40,12 +47,17 @@ struct sl_load_limits {
  * what was measured until then. */
 struct sl_load_result {
 	int64_t elapsed_ns;        /* measured time */
-	uint64_t requests;         /* reads and writes that completed in it */
+	uint64_t requests;         /* what completed in it: reads and writes, or transactions */
+	uint64_t errors;           /* transactions that the server gave up; each was done again */
 	uint64_t ops[SL_LOAD_OPS]; /* by kind */
 	uint64_t bytes[SL_LOAD_OPS];
 	struct sl_hist latency; /* of the requests; of fsyncs too where the load says so */
 	int64_t null_ns;        /* median round trip of an NFS NULL call before the load */
-	int64_t cpu_ns;         /* user + system time of this process during the measurement */
+	/* Time that a request of an open loop waited for a thread; its latency has it already. */
+	struct sl_hist queue;
+	uint64_t queued;         /* open loop: due at the end, but not begun */
+	int64_t user_ns, cpu_ns; /* of this process during the measurement: user, user + system */
+	double machine_busy;     /* share of all CPUs of this machine in use, negative = unknown */
 	bool interrupted;
 	struct sl_load_sample *samples; /* at most SL_LOAD_SAMPLES_MAX */
 	uint32_t sample_count;

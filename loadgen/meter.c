@@ -1,6 +1,7 @@
 #include "loadgen/meter.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,26 +10,56 @@
 #define STALL_DEFAULT_NS 30000000000
 #define NAP_MAX_NS 100000000
 
-static int64_t cpu_ns(void)
+/* user, nice, system, idle, iowait, irq, softirq, steal: the first line of /proc/stat (proc(5)). */
+static void machine_read(struct sl_meter_cpu *ret)
 {
+	unsigned long long t[8];
+	FILE *file = fopen("/proc/stat", "re");
+	int n = 0;
+
+	if (!file) {
+		return;
+	}
+	/* NOLINTNEXTLINE(cert-err34-c): numbers of the kernel */
+	n = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
+		   &t[5], &t[6], &t[7]);
+	(void)fclose(file);
+	if (n == 8) {
+		ret->machine_busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
+		ret->machine_total = ret->machine_busy + t[3] + t[4];
+	}
+}
+
+static struct sl_meter_cpu cpu_read(void)
+{
+	struct sl_meter_cpu cpu = {0};
 	struct rusage usage;
 
-	if (getrusage(RUSAGE_SELF, &usage) < 0) {
-		return 0;
+	if (getrusage(RUSAGE_SELF, &usage) == 0) {
+		cpu.user_ns =
+		    (int64_t)usage.ru_utime.tv_sec * 1000000000 + (int64_t)usage.ru_utime.tv_usec * 1000;
+		cpu.system_ns =
+		    (int64_t)usage.ru_stime.tv_sec * 1000000000 + (int64_t)usage.ru_stime.tv_usec * 1000;
 	}
-	return ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
-	       ((int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	machine_read(&cpu);
+	return cpu;
 }
 
 int sl_load_result_init(struct sl_load_result *result)
 {
 	memset(result, 0, sizeof(*result));
-	return sl_hist_init(&result->latency);
+	result->machine_busy = -1;
+	if (sl_hist_init(&result->latency) < 0 || sl_hist_init(&result->queue) < 0) {
+		sl_load_result_fini(result);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void sl_load_result_fini(struct sl_load_result *result)
 {
 	sl_hist_fini(&result->latency);
+	sl_hist_fini(&result->queue);
 	free(result->samples);
 	memset(result, 0, sizeof(*result));
 }
@@ -69,8 +100,16 @@ static void measuring_begin(struct sl_meter *meter)
 {
 	if (!meter->measuring) {
 		meter->measuring = true;
-		meter->cpu_start_ns = cpu_ns();
+		meter->cpu = cpu_read();
 	}
+}
+
+static void request_count(struct sl_meter *meter, int64_t latency_ns)
+{
+	meter->result->requests++;
+	meter->sample_requests++;
+	sl_hist_add(&meter->result->latency, latency_ns);
+	sl_hist_add(&meter->interval, latency_ns);
 }
 
 void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, int64_t end_ns,
@@ -84,14 +123,32 @@ void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, 
 	}
 	measuring_begin(meter);
 	result->ops[op]++;
+	meter->sample_ops[op]++;
 	result->bytes[op] += bytes;
 	result->elapsed_ns = end_ns - meter->begin_ns;
-	if (op != SL_LOAD_FSYNC) {
-		result->requests++;
-		meter->sample_requests++;
-		sl_hist_add(&result->latency, end_ns - start_ns);
-		sl_hist_add(&meter->interval, end_ns - start_ns);
+	if (op != SL_LOAD_OTHER) {
+		request_count(meter, end_ns - start_ns);
 	}
+}
+
+void sl_meter_add_transaction(struct sl_meter *meter, int64_t start_ns, int64_t end_ns,
+			      const uint32_t ops[SL_LOAD_OPS], uint32_t errors)
+{
+	struct sl_load_result *result = meter->result;
+
+	meter->progress_ns = end_ns;
+	if (start_ns < meter->begin_ns) {
+		return;
+	}
+	measuring_begin(meter);
+	for (int op = 0; op < SL_LOAD_OPS; op++) {
+		result->ops[op] += ops[op];
+		meter->sample_ops[op] += ops[op];
+	}
+	result->errors += errors;
+	meter->sample_errors += errors;
+	result->elapsed_ns = end_ns - meter->begin_ns;
+	request_count(meter, end_ns - start_ns);
 }
 
 static void sample_close(struct sl_meter *meter, int64_t end_ns)
@@ -101,10 +158,14 @@ static void sample_close(struct sl_meter *meter, int64_t end_ns)
 	    .end_ns = end_ns - meter->begin_ns,
 	    .interval_ns = end_ns - meter->sample_start_ns,
 	    .requests = meter->sample_requests,
+	    .errors = meter->sample_errors,
 	    .p95_ns = sl_hist_quantile(&meter->interval, 0.95),
 	};
 
+	memcpy(sample.ops, meter->sample_ops, sizeof(sample.ops));
+	memset(meter->sample_ops, 0, sizeof(meter->sample_ops));
 	meter->sample_requests = 0;
+	meter->sample_errors = 0;
 	meter->sample_start_ns = end_ns;
 	sl_hist_reset(&meter->interval);
 	if (result->sample_count < SL_LOAD_SAMPLES_MAX) {
@@ -172,6 +233,18 @@ int64_t sl_meter_nap(const struct sl_meter *meter, int64_t now_ns)
 	return nap_ns > 0 ? nap_ns : 0;
 }
 
+static void cpu_result(const struct sl_meter_cpu *from, struct sl_load_result *result)
+{
+	struct sl_meter_cpu to = cpu_read();
+
+	result->user_ns = to.user_ns - from->user_ns;
+	result->cpu_ns = result->user_ns + to.system_ns - from->system_ns;
+	if (to.machine_total > from->machine_total) {
+		result->machine_busy = (double)(to.machine_busy - from->machine_busy) /
+				       (double)(to.machine_total - from->machine_total);
+	}
+}
+
 void sl_meter_stop(struct sl_meter *meter, int64_t now_ns)
 {
 	struct sl_load_result *result = meter->result;
@@ -182,7 +255,7 @@ void sl_meter_stop(struct sl_meter *meter, int64_t now_ns)
 		result->elapsed_ns = now_ns - meter->begin_ns;
 	}
 	if (meter->measuring) {
-		result->cpu_ns = cpu_ns() - meter->cpu_start_ns;
+		cpu_result(&meter->cpu, result);
 	}
 }
 

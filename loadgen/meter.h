@@ -4,6 +4,12 @@
 
 #include "loadgen/load.h"
 
+/* CPU time so far: this process's, and in clock ticks the machine's (total 0 = unknown). */
+struct sl_meter_cpu {
+	int64_t user_ns, system_ns;
+	uint64_t machine_busy, machine_total;
+};
+
 /* Zero-initialise; release with sl_meter_fini. */
 struct sl_meter {
 	const struct sl_load_limits *limits;
@@ -13,7 +19,8 @@ struct sl_meter {
 	int64_t sample_end_ns; /* of the present interval */
 	int64_t sample_start_ns;
 	uint64_t sample_requests;
-	int64_t cpu_start_ns;
+	uint64_t sample_ops[SL_LOAD_OPS], sample_errors;
+	struct sl_meter_cpu cpu; /* when the measurement began */
 	bool measuring;
 	struct sl_hist interval;
 };
@@ -27,6 +34,9 @@ int sl_meter_start(struct sl_meter *meter, const struct sl_load_limits *limits, 
 /* Counts an operation that took from start_ns to end_ns. Those that began in the warm-up are not counted. */
 void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, int64_t end_ns,
 		  uint32_t bytes);
+/* Counts a request of several operations: `ops` of them by kind, and `errors` tries in vain before. */
+void sl_meter_add_transaction(struct sl_meter *meter, int64_t start_ns, int64_t end_ns,
+			      const uint32_t ops[SL_LOAD_OPS], uint32_t errors);
 /* Once per turn: closes samples. 0; 1 when a limit is reached or the user stopped it; -ETIMEDOUT on a stall.
  */
 int sl_meter_turn(struct sl_meter *meter, int64_t now_ns, struct sl_err *err);

@@ -2,36 +2,101 @@
 #ifndef SL_LOADGEN_PROGRAM_H
 #define SL_LOADGEN_PROGRAM_H
 
+#include <jansson.h>
 #include <stdio.h>
 
-#include "loadgen/fileio.h"
-#include "loadgen/syncwrite.h"
+#include "loadgen/load.h"
+#include "sim/base/options.h"
 
-enum program_load {
-	PROGRAM_SYNCWRITE,
-	PROGRAM_FILEIO
+enum {
+	PROGRAM_OK = 0,
+	PROGRAM_FAILED = 1,
+	PROGRAM_USAGE = 2,
+	PROGRAM_INTERRUPTED = 130
 };
 
-/* All options, as given. */
-struct program_options {
-	enum program_load load;
-	const char *url, *json;
-	uint32_t threads, depth;
-	uint32_t block_bytes, files, fsync_every;
-	uint64_t total_bytes, max_requests, seed;
+/* What all loads have; zero-initialise. */
+struct program {
+	const char *load; /* its name */
+	/* Options. */
+	const char *json;
 	int64_t time_ns, warmup_ns, interval_ns, stall_ns;
-	enum sl_fileio_mode mode;
-	unsigned stages;
-	bool unstable, random, zero_data, fsync_end;
+	uint64_t max_requests, seed, threads;
+	/* The run. */
+	FILE *out; /* text for people: stderr when the JSON goes to stdout */
+	struct sl_load_result result;
+	struct sl_err err;
 };
 
-/* Parses argv; prints usage errors itself and exits 2 (or 0 after --help, --version). */
-void program_parse(int argc, char **argv, struct program_options *ret);
+#define PROGRAM_UNSET UINT64_MAX /* of max_requests: not given */
+#define PROGRAM_TIME_MAX 1000000000000000ull
+
+/* Rows of an option table. */
+#define PROGRAM_OPTIONS(p)                                                                                 \
+	{"threads", "N", "threads (1)", SL_OPT_NUMBER, &(p)->threads, 1, 1024},                            \
+	    {"time",                                                                                       \
+	     "TIME",                                                                                       \
+	     "end after so much measured time (10s, unless requests are limited)",                         \
+	     SL_OPT_TIME,                                                                                  \
+	     &(p)->time_ns,                                                                                \
+	     0,                                                                                            \
+	     PROGRAM_TIME_MAX},                                                                            \
+	    {"max-requests",                                                                               \
+	     "N",                                                                                          \
+	     "end after N requests; 0 = no limit",                                                         \
+	     SL_OPT_NUMBER,                                                                                \
+	     &(p)->max_requests,                                                                           \
+	     0,                                                                                            \
+	     1000000000000000ull},                                                                         \
+	    {"warm-up", "TIME",          "load before the measurement (0s)", SL_OPT_TIME, &(p)->warmup_ns, \
+	     0,         PROGRAM_TIME_MAX},                                                                 \
+	    {"stall",         "TIME",         "give up when nothing completes for so long (30s)",          \
+	     SL_OPT_TIME,     &(p)->stall_ns, 100000000,                                                   \
+	     PROGRAM_TIME_MAX},                                                                            \
+	    {"seed", "N", "of keys, offsets and data (1)", SL_OPT_NUMBER, &(p)->seed, 0, INT64_MAX},       \
+	    {"report-interval",                                                                            \
+	     "TIME",                                                                                       \
+	     "a line of progress and a sample each (0s = none)",                                           \
+	     SL_OPT_TIME,                                                                                  \
+	     &(p)->interval_ns,                                                                            \
+	     0,                                                                                            \
+	     PROGRAM_TIME_MAX},                                                                            \
+	{                                                                                                  \
+		"json", "FILE", "write the result as JSON; \"-\": to stdout, all else to stderr",          \
+		    SL_OPT_TEXT, &(p)->json, 0, 0                                                          \
+	}
+#define PROGRAM_OPTIONS_END                               \
+	{                                                 \
+		NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0 \
+	}
+
+/* The loads, as commands: argv[0] is the load's name. They return the exit code. */
+int program_oltp(int argc, char **argv);
+int program_fileio(int argc, char **argv);
+int program_syncwrite(int argc, char **argv);
+
+/* Sets the defaults and reads the options. false: *ret_exit is the exit code (help was printed, or the
+ * error). `usage` is what follows the program's name; `about` is printed between it and the options. */
+bool program_begin(struct program *program, const char *load, const struct sl_option *options, int argc,
+		   char **argv, struct sl_words *operands, const char *usage, const char *about,
+		   int *ret_exit);
+/* Prints an error of usage; PROGRAM_USAGE. */
+int program_usage(const struct program *program, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* prepare, run, cleanup or none of them, which means all. false after an error. */
+bool program_stages(const struct program *program, const struct sl_words *operands, unsigned *ret_stages);
+/* Limits of the load, with what happens without --time and --max-requests. */
+struct sl_load_limits program_limits(struct program *program, uint64_t default_requests);
+
+/*
+ * Prints summary, JSON and error of a load that ended with rc; returns the exit code. `about` (a reference,
+ * taken) holds the load's own keys of the JSON. What was measured before a failure is kept.
+ */
+int program_end(struct program *program, int rc, bool measured, json_t *about);
 
 /* The summary, as sysbench prints it. */
-void program_summary(FILE *out, const struct program_options *options, const struct sl_load_result *result);
-/* "-" or a path; the file appears whole or not at all. 0 or negative errno. */
-int program_json(const struct program_options *options, const struct sl_load_result *result,
-		 struct sl_err *err);
+void program_summary(const struct program *program);
+void program_ticker(void *arg, const struct sl_load_sample *sample);
+/* "-" or a path; the file appears whole or not at all. `error` NULL = none. 0 or negative errno. */
+int program_json(const struct program *program, json_t *about, const char *error, struct sl_err *err);
 
 #endif

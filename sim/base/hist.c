@@ -20,7 +20,7 @@ static size_t bucket_of(uint64_t value)
 	return (size_t)(shift + 1) * SUB_COUNT + (size_t)((value >> shift) - SUB_COUNT);
 }
 
-static int64_t bucket_middle(size_t bucket)
+int64_t sl_hist_value(size_t bucket)
 {
 	unsigned shift;
 	uint64_t low;
@@ -111,7 +111,7 @@ int64_t sl_hist_quantile(const struct sl_hist *hist, double q)
 			break;
 		}
 	}
-	value = bucket_middle(i);
+	value = sl_hist_value(i);
 	if (value < hist->min) {
 		return hist->min;
 	}

@@ -2,6 +2,7 @@
 #ifndef SL_BASE_HIST_H
 #define SL_BASE_HIST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define SL_HIST_SUB_BITS 7 /* 128 linear steps per power of two: error < 0.8 % */
@@ -25,5 +26,7 @@ void sl_hist_merge(struct sl_hist *into, const struct sl_hist *from);
  * empty. */
 int64_t sl_hist_quantile(const struct sl_hist *hist, double q);
 double sl_hist_mean(const struct sl_hist *hist);
+/* The value that stands for all of buckets[bucket]: its middle. */
+int64_t sl_hist_value(size_t bucket);
 
 #endif

@@ -58,12 +58,13 @@ grep -q 'interrupted' "$SCRATCH/int" || fail "no summary after Ctrl-C"
 [ "$(find "$SCRATCH/store/data" -type f | wc -l)" -eq 1 ] || fail "Ctrl-C left files"
 
 # Usage errors: 2, nothing ran.
-for bad in "" "oltp" "syncwrite" "syncwrite --url=$url --block=4x" "syncwrite --url=$url --time=nan" \
+for bad in "" "oltpp" "syncwrite" "syncwrite --url=$url --block=4x" "syncwrite --url=$url --time=nan" \
 	"syncwrite --url=$url --depth=0" "syncwrite --url=$url --pattern=up" "syncwrite --url=$url run" \
 	"syncwrite --url=$url --depth=1024 --threads=2" "fileio --url=$url --files=9 --file-total=8B" \
 	"fileio --url=$url --mode=rw" "syncwrite --url=$url --time=5" "syncwrite --url=$url --unknown"; do
 	# shellcheck disable=SC2086
 	expect_rc 2 timeout 20 "$LOAD" $bad
+	one_line "$SCRATCH/err"
 	[ ! -s "$SCRATCH/out" ] || fail "usage error printed to stdout: $bad"
 done
 expect_rc 0 "$LOAD" --help

@@ -37,12 +37,12 @@ Test(meter, the_warm_up_is_not_measured, .timeout = 10)
 	cr_assert_eq(bench.result.requests, 0u);
 	sl_meter_add(&bench.meter, SL_LOAD_WRITE, 106 * MS, 109 * MS, 4096);
 	sl_meter_add(&bench.meter, SL_LOAD_READ, 109 * MS, 110 * MS, 100);
-	sl_meter_add(&bench.meter, SL_LOAD_FSYNC, 110 * MS, 114 * MS, 0);
+	sl_meter_add(&bench.meter, SL_LOAD_OTHER, 110 * MS, 114 * MS, 0);
 	cr_assert_eq(sl_meter_turn(&bench.meter, 115 * MS - 1, &bench.err), 0);
 	cr_assert_eq(sl_meter_turn(&bench.meter, 115 * MS, &bench.err), 1);
 	sl_meter_stop(&bench.meter, 115 * MS);
 	cr_assert_eq(bench.result.requests, 2u);
-	cr_assert_eq(bench.result.ops[SL_LOAD_FSYNC], 1u);
+	cr_assert_eq(bench.result.ops[SL_LOAD_OTHER], 1u);
 	cr_assert_eq(bench.result.bytes[SL_LOAD_WRITE], 4096u);
 	cr_assert_eq(bench.result.bytes[SL_LOAD_READ], 100u);
 	cr_assert_eq(bench.result.elapsed_ns, 10 * MS);

@@ -1,0 +1,135 @@
+/* sloglab-load oltp. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "loadgen/oltp.h"
+#include "loadgen/program.h"
+
+#define LISTS "read_write|read_only|write_only|update_index|complex"
+#define DISTRIBUTIONS "special|uniform|zipf" /* in the order of enum sl_oltp_distribution */
+#define OLD_REQUESTS 10000                   /* sysbench 0.4's --max-requests */
+
+static const enum sl_oltp_list lists[] = {SL_OLTP_READ_WRITE, SL_OLTP_READ_ONLY, SL_OLTP_WRITE_ONLY,
+					  SL_OLTP_INDEX_ONLY, SL_OLTP_COMPLEX};
+static const char *const list_names[] = {"read_write", "read_only", "write_only", "update_index", "complex"};
+static const char *const distribution_names[] = {"special", "uniform", "zipf"};
+
+struct oltp {
+	struct program program;
+	struct sl_db_config db;
+	uint64_t port, rows, rate;
+	unsigned list, distribution, arrivals;
+	/* Progress of prepare. */
+	int64_t begin_s, last_s;
+	bool terminal;
+};
+
+static int64_t now_s(void)
+{
+	struct timespec ts = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+/* A line that is written over on a terminal; elsewhere one every 10 s. */
+static void progress(void *arg, uint64_t rows, uint64_t of)
+{
+	struct oltp *oltp = arg;
+	int64_t now = now_s(), spent = now - oltp->begin_s;
+	bool end = rows == of;
+
+	if (!end && now - oltp->last_s < (oltp->terminal ? 1 : 10)) {
+		return;
+	}
+	oltp->last_s = now;
+	(void)fprintf(stderr, "%sprepare: %llu of %llu rows, %.0f %%", oltp->terminal ? "\r\033[K" : "",
+		      (unsigned long long)rows, (unsigned long long)of, 100.0 * (double)rows / (double)of);
+	if (!end && rows > 0 && spent > 0) {
+		(void)fprintf(stderr, ", %.0f s left", (double)spent * (double)(of - rows) / (double)rows);
+	}
+	(void)fprintf(stderr, "%s", end ? "; making the index\n" : oltp->terminal ? "" : "\n");
+}
+
+static json_t *about_json(const struct oltp *oltp)
+{
+	json_t *about = json_pack("{s:s, s:s, s:I}", "list", list_names[oltp->list], "distribution",
+				  distribution_names[oltp->distribution], "rows", (json_int_t)oltp->rows);
+
+	if (oltp->rate > 0) {
+		(void)json_object_set_new(about, "arrival_rate", json_integer((json_int_t)oltp->rate));
+		(void)json_object_set_new(about, "arrivals",
+					  json_string(oltp->arrivals ? "constant" : "poisson"));
+	}
+	return about;
+}
+
+static int oltp_run(struct oltp *oltp, unsigned stages)
+{
+	struct program *program = &oltp->program;
+	struct sl_oltp_load load = {
+	    .db = oltp->db,
+	    .stages = stages,
+	    .source = {.list = lists[oltp->list],
+		       .distribution = (enum sl_oltp_distribution)oltp->distribution,
+		       .rows = (uint32_t)oltp->rows},
+	    .rate = (double)oltp->rate,
+	    .constant = oltp->arrivals == 1,
+	    .progress = progress,
+	    .progress_arg = oltp,
+	};
+	int rc;
+
+	load.limits = program_limits(program, load.source.list == SL_OLTP_COMPLEX ? OLD_REQUESTS : 0);
+	load.threads = (uint32_t)program->threads;
+	load.seed = program->seed;
+	load.db.port = (uint16_t)oltp->port;
+	load.db.timeout_ns = program->stall_ns;
+	oltp->begin_s = oltp->last_s = now_s();
+	oltp->terminal = isatty(STDERR_FILENO) == 1;
+	rc = sl_oltp_load_run(&load, &program->result, &program->err);
+	return program_end(program, rc, stages & SL_LOAD_RUN, about_json(oltp));
+}
+
+int program_oltp(int argc, char **argv)
+{
+	struct oltp oltp = {
+	    .db = {.host = "127.0.0.1", .user = "sbtest", .database = "sbtest"}, .port = 3306, .rows = 10000};
+	const struct sl_option options[] = {
+	    {"host", "HOST", "of the server (127.0.0.1)", SL_OPT_TEXT, &oltp.db.host, 0, 0},
+	    {"port", "N", "of the server (3306)", SL_OPT_NUMBER, &oltp.port, 1, 65535},
+	    {"socket", "PATH", "Unix socket, instead of host and port", SL_OPT_TEXT, &oltp.db.socket, 0, 0},
+	    {"user", "NAME", "(sbtest)", SL_OPT_TEXT, &oltp.db.user, 0, 0},
+	    {"password", "TEXT", "others may see it; better in MYSQL_PWD", SL_OPT_TEXT, &oltp.db.password, 0,
+	     0},
+	    {"database", "NAME", "made when missing (sbtest)", SL_OPT_TEXT, &oltp.db.database, 0, 0},
+	    {"list", LISTS, "statements (read_write); complex: sysbench 0.4's", SL_OPT_CHOICE, &oltp.list, 0,
+	     0},
+	    {"rows", "N", "of the table (10000)", SL_OPT_NUMBER, &oltp.rows, 1, INT32_MAX},
+	    {"distribution", DISTRIBUTIONS, "of the keys (special)", SL_OPT_CHOICE, &oltp.distribution, 0, 0},
+	    {"rate", "N", "open loop: N transactions per second are due (0 = closed loop)", SL_OPT_NUMBER,
+	     &oltp.rate, 0, 10000000},
+	    {"arrivals", "poisson|constant", "of the open loop (poisson)", SL_OPT_CHOICE, &oltp.arrivals, 0,
+	     0},
+	    PROGRAM_OPTIONS(&oltp.program),
+	    PROGRAM_OPTIONS_END};
+	struct sl_words operands;
+	unsigned stages;
+	int exit_code;
+
+	if (!program_begin(
+		&oltp.program, "oltp", options, argc, argv, &operands,
+		"oltp [prepare|run|cleanup] [OPTION...]",
+		"sysbench's OLTP against MariaDB: prepared statements, one connection per thread.\n"
+		"Without a stage all are done one after the other.",
+		&exit_code)) {
+		return exit_code;
+	}
+	if (!program_stages(&oltp.program, &operands, &stages)) {
+		sl_load_result_fini(&oltp.program.result);
+		return PROGRAM_USAGE;
+	}
+	return oltp_run(&oltp, stages);
+}
