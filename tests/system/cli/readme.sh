@@ -16,11 +16,13 @@ awk '/^```$/ { if (n++) exit; next } n' README.md >"$work/pasted"
 cmp -s "$work/table" "$work/pasted" || fail "README.md: the table is not what is printed now; see the top of $0"
 
 n=0
-grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
+grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab*.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
 for command in run explain advise init fit doctor help; do
 	"$sloglab" "$command" --help >>"$work/help"
 done
-"$sloglab" disk serve --help >>"$work/help"
+for command in test serve replay; do
+	"$sloglab" disk "$command" --help >>"$work/help"
+done
 while read -r option; do
 	n=$((n + 1))
 	case $option in --help | --version | --preset | --build | --install) continue ;; esac
@@ -40,7 +42,4 @@ grep -o '](\([a-zA-Z][a-zA-Z0-9/._-]*\))' README.md docs/*.md docs/decisions/*.m
 	[ -e "$(dirname "$file")/$link" ] || echo "$file -> $link"
 done >"$work/links"
 [ -s "$work/links" ] && fail "dead links: $(cat "$work/links")"
-if command -v mandoc >/dev/null; then
-	mandoc -Tlint -Wwarning docs/man/sloglab.1 || fail "manual"
-fi
 finish
