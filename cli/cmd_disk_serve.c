@@ -155,8 +155,8 @@ static int serve_run(struct serve *s, double dilate, struct sl_err *err)
 		rc = sl_loop_run(s->loop, err);
 		summary_print(s);
 		code = s->signal == SIGINT ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
-	} else if (rc == -EINVAL || rc == -EEXIST || rc == -ENAMETOOLONG) {
-		code = SL_EXIT_USAGE;
+	} else if (rc != -ENOMEM) {
+		code = SL_EXIT_USAGE; /* nothing ran: a port in use, a folder that cannot be made, ... */
 	}
 	if (sl_disks_free(s->disks, rc < 0 ? NULL : err) < 0 || (rc < 0 && code == SL_EXIT_OK)) {
 		code = SL_EXIT_FAILED;

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "sim/serve/disk_listen.h"
+#include "sim/serve/listen.h"
 
 #define CLIENTS_MAX 16
 #define ASK_TIMEOUT_S 60

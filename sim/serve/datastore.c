@@ -1,37 +1,25 @@
 #include "sim/serve/datastore.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sim/serve/conn.h"
 #include "sim/serve/files.h"
+#include "sim/serve/listen.h"
 #include "sim/serve/pacer.h"
 
 #define DATASTORE_BUF_BYTES (1u << 20)
-#define DATASTORE_BACKLOG 64
-#define DATASTORE_ACCEPTS 16 /* per turn, so that a flood of connections does not starve the others */
 
 enum listener_kind {
 	LISTENER_NFS,
 	LISTENER_MOUNT,
 	LISTENER_PORTMAP,
 	LISTENER_COUNT
-};
-
-struct listener {
-	struct sl_io io; /* fd < 0: not listening */
-	struct sl_datastore *ds;
-	uint16_t port;
 };
 
 struct sl_datastore {
@@ -41,8 +29,7 @@ struct sl_datastore {
 	struct sl_nfs3 *nfs;
 	struct sl_conns conns;
 	struct sl_datastore_timing timing;
-	struct listener listeners[LISTENER_COUNT];
-	int spare_fd; /* given up for a moment when descriptors run out */
+	struct sl_listener listeners[LISTENER_COUNT];
 };
 
 static const char *const listener_names[LISTENER_COUNT] = {"nfs", "mount", "portmap"};
@@ -57,94 +44,20 @@ static int64_t realtime_ns(void *arg)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static void spare_open(struct sl_datastore *ds)
+static void client_accepted(void *arg, int fd)
 {
-	ds->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
+	struct sl_datastore *ds = arg;
 
-/* Out of descriptors: the client is turned away, or its connection would wake the loop for ever. */
-static void client_refuse(struct listener *listener)
-{
-	struct sl_datastore *ds = listener->ds;
-	int fd;
-
-	if (ds->spare_fd >= 0) {
-		close(ds->spare_fd);
-		fd = accept4(listener->io.fd, NULL, NULL, SOCK_CLOEXEC);
-		if (fd >= 0) {
-			close(fd);
-		}
-		spare_open(ds);
-	}
-}
-
-static void listener_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
-{
-	struct listener *listener = sl_container_of(io, struct listener, io);
-
-	(void)events;
-	(void)now_ns;
-	for (int i = 0; i < DATASTORE_ACCEPTS; i++) {
-		int on = 1;
-		int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-		if (fd < 0) {
-			if (errno == EMFILE || errno == ENFILE) {
-				client_refuse(listener);
-			}
-			return;
-		}
-		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-		(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
-		(void)sl_conn_open(&listener->ds->conns, fd);
-	}
-}
-
-static int bind_error(int code, const char *what, const char *address, uint16_t port, struct sl_err *err)
-{
-	if (code == EADDRINUSE) {
-		return sl_err_set(
-		    err, -code, "%s port %s:%u: already in use; stop the other server or choose another port",
-		    what, address, port);
-	}
-	if (code == EACCES) {
-		return sl_err_set(err, -code,
-				  "%s port %s:%u: not permitted; choose a port above 1023 or run as root",
-				  what, address, port);
-	}
-	if (code == EADDRNOTAVAIL) {
-		return sl_err_set(err, -code, "%s port %s:%u: not an address of this machine; use 127.0.0.1",
-				  what, address, port);
-	}
-	return sl_err_set(err, -code, "%s port %s:%u: cannot listen: %s", what, address, port,
-			  strerror(code));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+	(void)sl_conn_open(&ds->conns, fd);
 }
 
 static int listener_open(struct sl_datastore *ds, enum listener_kind kind, const char *address, uint16_t port,
 			 struct sl_err *err)
 {
-	struct listener *listener = &ds->listeners[kind];
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
-	socklen_t size = sizeof(at);
-	int on = 1;
-	int fd;
+	int rc = sl_listener_tcp(&ds->listeners[kind], address, port, err);
 
-	if (inet_pton(AF_INET, address, &at.sin_addr) != 1) {
-		return sl_err_set(err, -EINVAL, "bind \"%.64s\": not an IPv4 address; use 127.0.0.1",
-				  address);
-	}
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0) {
-		return sl_err_set(err, -errno, "no socket: %s", strerror(errno));
-	}
-	listener->io.fd = fd;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, DATASTORE_BACKLOG) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&at, &size) < 0) {
-		return bind_error(errno, listener_names[kind], address, port, err);
-	}
-	listener->port = ntohs(at.sin_port);
-	return sl_loop_io_add(ds->loop, &listener->io, err);
+	return rc < 0 ? sl_err_wrap(err, "%s", listener_names[kind]) : 0;
 }
 
 static int listeners_open(struct sl_datastore *ds, const struct sl_datastore_config *config,
@@ -237,10 +150,8 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
 	}
 	ds->loop = config->loop;
-	spare_open(ds);
 	for (int i = 0; i < LISTENER_COUNT; i++) {
-		ds->listeners[i].ds = ds;
-		ds->listeners[i].io = (struct sl_io){.fd = -1, .events = EPOLLIN, .fire = listener_fire};
+		sl_listener_init(&ds->listeners[i], ds->loop, client_accepted, ds);
 	}
 	rc = datastore_open(ds, config, err);
 	if (rc) {
@@ -265,10 +176,7 @@ void sl_datastore_kill(struct sl_datastore *ds)
 		return;
 	}
 	for (int i = 0; i < LISTENER_COUNT; i++) {
-		if (ds->listeners[i].io.fd >= 0) {
-			sl_loop_io_del(ds->loop, &ds->listeners[i].io);
-			close(ds->listeners[i].io.fd);
-		}
+		sl_listener_close(&ds->listeners[i]);
 	}
 	sl_conns_close(&ds->conns);
 	/* Before the server: calls in service give themselves back to it. A txg that ends now is too late. */
@@ -283,9 +191,6 @@ void sl_datastore_kill(struct sl_datastore *ds)
 	sl_hist_fini(&ds->timing.lateness);
 	sl_hist_fini(&ds->timing.modelled);
 	free(ds->conns.buf);
-	if (ds->spare_fd >= 0) {
-		close(ds->spare_fd);
-	}
 	free(ds);
 }
 

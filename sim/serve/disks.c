@@ -11,7 +11,7 @@
 #include "sim/serve/control.h"
 #include "sim/serve/disk_conn.h"
 #include "sim/serve/disk_image.h"
-#include "sim/serve/disk_listen.h"
+#include "sim/serve/listen.h"
 #include "sim/serve/disks_inner.h"
 
 #define BUF_BYTES (256u << 10)
@@ -161,7 +161,7 @@ static int sockets_open(struct sl_disks *disks, const struct sl_disks_config *co
 		rc = sl_listener_unix(&disks->socket, config->socket, err);
 	}
 	if (rc == 0 && config->tcp) {
-		rc = sl_listener_tcp(&disks->tcp, config->port, err);
+		rc = sl_listener_tcp(&disks->tcp, "127.0.0.1", config->port, err);
 	}
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include "sim/serve/control.h"
 #include "sim/serve/disk_conn.h"
 #include "sim/serve/disk_image.h"
-#include "sim/serve/disk_listen.h"
+#include "sim/serve/listen.h"
 #include "sim/serve/disk_pacer.h"
 #include "sim/serve/disks.h"
 #include "sim/serve/writelog.h"

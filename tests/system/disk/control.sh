@@ -27,7 +27,7 @@ refused 2 'named twice' slow slow --dir d
 refused 2 'disk name' slow=a/b --dir d
 refused 2 '--dilate' slow --dir d --dilate 0
 refused 2 'not a whole number' slow --dir d --port 70000
-refused 1 'cannot be made' slow --dir absent/d
+refused 2 'cannot be made' slow --dir absent/d
 refused 2 'choose a shorter path' slow --dir d --socket "$(printf '%0120d' 0)"
 touch file
 refused 2 'choose another path' slow --dir d --socket file
@@ -35,9 +35,9 @@ refused 2 'choose another path' slow --dir d --socket file
 
 disks_start slow,size=1MiB slow=other,size=1MiB --socket d/nbd.sock --port 0
 port=$(sed -n 's,^nbd://127.0.0.1:\([0-9]*\)/slow$,\1,p' log)
-refused 1 'in use by another server' slow,size=1MiB --dir d --socket x --control y
-refused 1 'd/nbd.sock: in use by another server' slow,size=1MiB --dir e --socket d/nbd.sock
-refused 1 'already in use' slow,size=1MiB --dir e --port "$port"
+refused 2 'in use by another server' slow,size=1MiB --dir d --socket x --control y
+refused 2 'd/nbd.sock: in use by another server' slow,size=1MiB --dir e --socket d/nbd.sock
+refused 2 'already in use' slow,size=1MiB --dir e --port "$port"
 
 # Latencies: off, on, slower; one disk fails and heals.
 ctl status >told

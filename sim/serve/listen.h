@@ -1,6 +1,6 @@
-/* Listening sockets of the disk server: unix paths and loopback TCP. */
-#ifndef SL_SERVE_DISK_LISTEN_H
-#define SL_SERVE_DISK_LISTEN_H
+/* Listening sockets of the servers: unix paths and TCP. */
+#ifndef SL_SERVE_LISTEN_H
+#define SL_SERVE_LISTEN_H
 
 #include <stdint.h>
 
@@ -23,8 +23,9 @@ void sl_listener_init(struct sl_listener *listener, struct sl_loop *loop, void (
 /* A socket file that nobody answers is a dead server's, and replaced. Errors: -EADDRINUSE (a server answers),
  * -EEXIST (another kind of file), -ENAMETOOLONG, ... */
 int sl_listener_unix(struct sl_listener *listener, const char *path, struct sl_err *err);
-/* 127.0.0.1; port 0 = any free one, see listener->port. -EADDRINUSE names the remedy. */
-int sl_listener_tcp(struct sl_listener *listener, uint16_t port, struct sl_err *err);
+/* address: IPv4; port 0 = any free one, see listener->port. Errors: -EINVAL (no address), -EADDRINUSE,
+ * -EACCES, -EADDRNOTAVAIL, ...; the message names the remedy. */
+int sl_listener_tcp(struct sl_listener *listener, const char *address, uint16_t port, struct sl_err *err);
 void sl_listener_close(struct sl_listener *listener);
 
 /* Connects to a unix socket: a descriptor, or a negative errno. */

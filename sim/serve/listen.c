@@ -1,5 +1,6 @@
-#include "sim/serve/disk_listen.h"
+#include "sim/serve/listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -160,14 +161,37 @@ int sl_listener_unix(struct sl_listener *listener, const char *path, struct sl_e
 	return sl_loop_io_add(listener->loop, &listener->io, err);
 }
 
-int sl_listener_tcp(struct sl_listener *listener, uint16_t port, struct sl_err *err)
+static int bind_error(int code, const char *address, uint16_t port, struct sl_err *err)
 {
-	struct sockaddr_in at = {
-	    .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	static const struct {
+		int code;
+		const char *remedy;
+	} known[] = {
+	    {EADDRINUSE, "already in use; stop the other server or choose another port"},
+	    {EACCES, "not permitted; choose a port above 1023 or run as root"},
+	    {EADDRNOTAVAIL, "not an address of this machine; use 127.0.0.1"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].code == code) {
+			return sl_err_set(err, -code, "port %s:%u: %s", address, port, known[i].remedy);
+		}
+	}
+	return sl_err_set(err, -code, "port %s:%u: cannot listen: %s", address, port, strerror(code));
+}
+
+int sl_listener_tcp(struct sl_listener *listener, const char *address, uint16_t port, struct sl_err *err)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
 	socklen_t size = sizeof(at);
 	int on = 1;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd;
 
+	if (inet_pton(AF_INET, address, &at.sin_addr) != 1) {
+		return sl_err_set(err, -EINVAL, "bind \"%.64s\": not an IPv4 address; use 127.0.0.1",
+				  address);
+	}
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		return sl_err_set(err, -errno, "no socket: %s", strerror(errno));
 	}
@@ -175,16 +199,7 @@ int sl_listener_tcp(struct sl_listener *listener, uint16_t port, struct sl_err *
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, BACKLOG) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&at, &size) < 0) {
-		int code = -errno;
-
-		return code == -EADDRINUSE
-			   ? sl_err_set(
-				 err, code,
-				 "port 127.0.0.1:%u: already in use; stop the other server or choose another "
-				 "port",
-				 port)
-			   : sl_err_set(err, code, "port 127.0.0.1:%u: cannot listen: %s", port,
-					strerror(-code));
+		return bind_error(errno, address, port, err);
 	}
 	listener->port = ntohs(at.sin_port);
 	spare_open(listener);
