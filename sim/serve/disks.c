@@ -11,8 +11,8 @@
 #include "sim/serve/control.h"
 #include "sim/serve/disk_conn.h"
 #include "sim/serve/disk_image.h"
-#include "sim/serve/listen.h"
 #include "sim/serve/disks_inner.h"
+#include "sim/serve/listen.h"
 
 #define BUF_BYTES (256u << 10)
 #define SECTOR 512

@@ -6,9 +6,9 @@
 #include "sim/serve/control.h"
 #include "sim/serve/disk_conn.h"
 #include "sim/serve/disk_image.h"
-#include "sim/serve/listen.h"
 #include "sim/serve/disk_pacer.h"
 #include "sim/serve/disks.h"
+#include "sim/serve/listen.h"
 #include "sim/serve/writelog.h"
 
 struct sl_served_disk {
