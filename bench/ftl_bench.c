@@ -102,7 +102,7 @@ static void steady(const struct sl_dev_spec *spec, uint32_t scale)
 				   .ctx = &phase};
 	struct sl_ssd_curve curve = run(spec, &load);
 	double seconds = cpu_seconds() - phase.started,
-	       writes = (double)curve.writes * (curve.n - 1) / curve.n;
+	       writes = (double)curve.writes * (curve.iops.n - 1) / curve.iops.n;
 	double touches = touch_rate((uint64_t)(spec->capacity_bytes / 4096 / scale));
 
 	printf("steady state, 4 KiB, depth 32: %.1f M writes per CPU second (goal 15), write amplification "
@@ -126,8 +126,8 @@ static void saturation(const struct sl_dev_spec *spec, uint32_t scale)
 	printf(
 	    "saturation, 300 min: %.0f M writes in %.1f CPU s (goal 60 for 580 M), peak %.0f MB (goal 700)\n",
 	    (double)curve.writes / 1e6, cpu_seconds() - seconds, peak_mb());
-	printf("fresh %.0f IOPS, last ten minutes %.0f IOPS\n", sl_ssd_curve_mean(&curve, 0, 10 * MINUTE),
-	       sl_ssd_curve_mean(&curve, 290 * MINUTE, 300 * MINUTE));
+	printf("fresh %.0f IOPS, last ten minutes %.0f IOPS\n", sl_series_mean(&curve.iops, 0, 10 * MINUTE),
+	       sl_series_mean(&curve.iops, 290 * MINUTE, 300 * MINUTE));
 	sl_ssd_curve_free(&curve);
 }
 

@@ -84,7 +84,7 @@ static int run_curve(struct curves *all, const char *name, enum sl_ssd_state sta
 	}
 	sl_scenario_free(sc);
 	if (rc == 0) {
-		curve->steady_ns = sl_ssd_curve_steady_ns(&curve->data, STEADY_WINDOW_NS, STEADY_TOLERANCE);
+		curve->steady_ns = sl_series_steady_ns(&curve->data.iops, STEADY_WINDOW_NS, STEADY_TOLERANCE);
 		all->n++;
 	}
 	return rc;
@@ -95,13 +95,13 @@ static void print_curve(const struct curve *curve, FILE *out)
 	static const char *const headings[] = {"minute", "IOPS", "MB/s", "latency", "WA"};
 	const struct sl_ssd_curve *data = &curve->data;
 	struct sl_table *table = sl_table_new(headings, sizeof(headings) / sizeof(headings[0]));
-	int step = (data->n + TABLE_ROWS - 1) / TABLE_ROWS;
+	int step = (data->iops.n + TABLE_ROWS - 1) / TABLE_ROWS;
 
 	fprintf(out, "%s (model): 4 KiB random writes, depth 32\n", curve->name);
-	for (int i = step - 1; table && step > 0 && i < data->n && sl_table_row(table); i += step) {
+	for (int i = step - 1; table && step > 0 && i < data->iops.n && sl_table_row(table); i += step) {
 		const struct sl_ssd_sample *last = &data->samples[i];
-		int64_t from_ns = last->end_ns - step * data->sample_ns;
-		double iops = sl_ssd_curve_mean(data, from_ns, last->end_ns);
+		int64_t from_ns = last->end_ns - step * data->iops.step_ns;
+		double iops = sl_series_mean(&data->iops, from_ns, last->end_ns);
 		char latency[32];
 
 		sl_report_time((int64_t)last->latency_ns, latency, sizeof(latency));
@@ -141,12 +141,12 @@ static int render_csv(void *arg, FILE *out, struct sl_err *err)
 	}
 	sl_csv_end_row(&csv);
 	for (int c = 0; c < all->n; c++) {
-		for (int i = 0; i < all->curves[c].data.n; i++) {
+		for (int i = 0; i < all->curves[c].data.iops.n; i++) {
 			const struct sl_ssd_sample *sample = &all->curves[c].data.samples[i];
 
 			sl_csv_text(&csv, all->curves[c].name);
 			sl_csv_figure(&csv, (double)sample->end_ns / MINUTE);
-			sl_csv_figure(&csv, sample->iops);
+			sl_csv_figure(&csv, all->curves[c].data.iops.rate[i]);
 			sl_csv_figure(&csv, sample->latency_ns);
 			sl_csv_figure(&csv, sample->write_amplification);
 			sl_csv_end_row(&csv);
@@ -159,13 +159,13 @@ static json_t *json_curve(const struct curve *curve)
 {
 	json_t *samples = json_array();
 
-	for (int i = 0; i < curve->data.n; i++) {
+	for (int i = 0; i < curve->data.iops.n; i++) {
 		const struct sl_ssd_sample *sample = &curve->data.samples[i];
 
 		json_array_append_new(samples,
 				      json_pack("{s:o, s:o, s:o, s:o}", "minute",
 						sl_json_figure((double)sample->end_ns / MINUTE), "iops",
-						sl_json_figure(sample->iops), "latency_ns",
+						sl_json_figure(curve->data.iops.rate[i]), "latency_ns",
 						sl_json_figure(sample->latency_ns), "write_amplification",
 						sl_json_figure(sample->write_amplification)));
 	}
@@ -236,12 +236,12 @@ static void svg_curve(const struct curves *all, int at, double top, FILE *out)
 	double width = SVG_WIDTH - 2 * SVG_MARGIN, height = SVG_HEIGHT - 2 * SVG_MARGIN;
 
 	fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" points=\"", colours[at]);
-	for (int i = 0; i < curve->data.n; i++) {
+	for (int i = 0; i < curve->data.iops.n; i++) {
 		const struct sl_ssd_sample *sample = &curve->data.samples[i];
-		double minute = ((double)sample->end_ns - (double)curve->data.sample_ns / 2) / MINUTE;
+		double minute = ((double)sample->end_ns - (double)curve->data.iops.step_ns / 2) / MINUTE;
 
 		fprintf(out, "%.1f,%.1f ", SVG_MARGIN + width * minute / (double)all->options->minutes,
-			SVG_HEIGHT - SVG_MARGIN - height * sample->iops / top);
+			SVG_HEIGHT - SVG_MARGIN - height * curve->data.iops.rate[i] / top);
 	}
 	fprintf(out, "\"/>\n<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"%s\">", SVG_WIDTH - SVG_MARGIN,
 		44 + 16 * at, colours[at]);
@@ -255,8 +255,8 @@ static int render_svg(void *arg, FILE *out, struct sl_err *err)
 	double top = 1;
 
 	for (int c = 0; c < all->n; c++) {
-		for (int i = 0; i < all->curves[c].data.n; i++) {
-			top = fmax(top, all->curves[c].data.samples[i].iops);
+		for (int i = 0; i < all->curves[c].data.iops.n; i++) {
+			top = fmax(top, all->curves[c].data.iops.rate[i]);
 		}
 	}
 	top = round_up(top);

@@ -8,7 +8,7 @@
 
 struct answer {
 	const struct sl_question *question;
-	char figures[384];    /* "oltp2: none 148 -> s3500 189 TPS, +28 %" */
+	char figures[384];    /* "oltp2: none 148 -> s3500 189 TPS, +28 % (1.28x)" */
 	char unexpected[128]; /* "" when it is as the scenario expects */
 };
 
@@ -48,10 +48,10 @@ static bool answer_make(const struct sl_report *report, const struct sl_question
 	sl_report_percent(sl_report_difference(cells[1], cells[0]), change, sizeof(change));
 	answer_waits(cells, waits, sizeof(waits));
 	ret->question = question;
-	snprintf(ret->figures, sizeof(ret->figures), "%s: %s %s -> %s %s %s, %s%s", workload->name,
+	snprintf(ret->figures, sizeof(ret->figures), "%s: %s %s -> %s %s %s, %s (%.3gx)%s", workload->name,
 		 sl_scenario_variant_name(sc, question->variants[0]), text[0],
 		 sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_workload_unit(workload),
-		 change, waits);
+		 change, cells[1]->value / cells[0]->value, waits);
 	ret->unexpected[0] = '\0';
 	if (!sl_question_holds(question, cells[0]->value, cells[1]->value)) {
 		snprintf(ret->unexpected, sizeof(ret->unexpected),

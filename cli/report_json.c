@@ -11,6 +11,10 @@
 
 static const char *metric_name(const struct sl_workload *workload)
 {
+	static const char *const disk_metrics[] = {"iops",           "mib_rate",    "least_iops",
+						   "least_mib_rate", "steady_iops", "steady_mib_rate",
+						   "steady_minutes", "fill_minutes"};
+
 	if (workload->metric == SL_METRIC_IOSTAT_WRITES) {
 		return "iostat_write_rate";
 	}
@@ -25,7 +29,7 @@ static const char *metric_name(const struct sl_workload *workload)
 	case SL_WL_SYNCWRITE:
 		return "write_rate";
 	case SL_WL_DISK:
-		return workload->disk_metric == SL_DISK_MIB ? "mib_rate" : "iops";
+		return disk_metrics[workload->disk_metric];
 	}
 	return "";
 }

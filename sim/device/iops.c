@@ -18,7 +18,7 @@ struct closed_loop {
 	const struct sl_iops_load *load;
 	struct sl_rng rng;
 	uint64_t blocks, done;
-	int64_t last_ns; /* that counts */
+	int64_t last_ns;
 	struct slot slots[];
 };
 
@@ -32,15 +32,36 @@ static void send(struct slot *slot, int64_t now_ns)
 	sl_dev_submit(run->dev, now_ns, &slot->req);
 }
 
+/* One more request in its step. */
+static void note(struct sl_series *series, int64_t now_ns)
+{
+	if (series && now_ns / series->step_ns < SL_SERIES_MAX) {
+		series->rate[now_ns / series->step_ns] += 1;
+	}
+}
+
+/* From requests to requests per second; a step that was not finished does not count, unless it is the only
+ * one. */
+static void series_finish(struct sl_series *series, int64_t last_ns)
+{
+	series->n = (int)(last_ns / series->step_ns);
+	series->n = series->n < SL_SERIES_MAX ? series->n : SL_SERIES_MAX;
+	for (int i = 0; i < series->n; i++) {
+		series->rate[i] *= 1e9 / (double)series->step_ns;
+	}
+	if (series->n == 0 && last_ns > 0) {
+		series->rate[series->n++] *= 1e9 / (double)last_ns;
+	}
+}
+
 static void on_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct slot *slot = sl_container_of(timer, struct slot, req.done);
 	struct closed_loop *run = slot->run;
 
-	if (now_ns >= run->load->from_ns) {
-		run->done++;
-		run->last_ns = now_ns;
-	}
+	run->done++;
+	run->last_ns = now_ns;
+	note(run->load->series, now_ns);
 	if (run->done < run->load->requests && now_ns < run->load->duration_ns) {
 		send(slot, now_ns);
 	} else {
@@ -88,14 +109,19 @@ int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load,
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	run->load = load;
+	if (load->series) {
+		*load->series = (struct sl_series){.step_ns = load->series->step_ns};
+	}
 	if (load->span_bytes > 0 && (double)load->span_bytes < size) {
 		size = (double)load->span_bytes;
 	}
 	run->blocks = (uint64_t)(size / (double)load->block_bytes);
 	sl_rng_init(&run->rng, load->seed, "random requests");
 	rc = run_loop(spec, run, loop, err);
-	*ret = run->last_ns > load->from_ns ? (double)run->done * 1e9 / (double)(run->last_ns - load->from_ns)
-					    : 0;
+	*ret = run->last_ns > 0 ? (double)run->done * 1e9 / (double)run->last_ns : 0;
+	if (load->series) {
+		series_finish(load->series, run->last_ns);
+	}
 	sl_loop_free(loop);
 	free(run);
 	return rc;

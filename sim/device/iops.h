@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
+#include "sim/base/series.h"
 #include "sim/device/spec.h"
 
 #define SL_IOPS_DEPTH_MAX 256
@@ -13,11 +14,11 @@ struct sl_iops_load {
 	bool write;
 	int64_t block_bytes;
 	int64_t span_bytes;  /* from the start of the disk; 0 = all */
-	int64_t from_ns;     /* what is done before does not count */
 	int depth;           /* requests outstanding, 1 to SL_IOPS_DEPTH_MAX */
 	int64_t duration_ns; /* ends at the first of these */
 	uint64_t requests;
 	uint64_t seed;
+	struct sl_series *series; /* gets the rate over time in steps of its step_ns; NULL = not wanted */
 };
 
 /* Requests per second of `spec` at uniformly random places, without flushes. Errors: those of sl_dev_new,

@@ -15,7 +15,6 @@
 
 #define DEPTH_MAX 1024
 #define BLOCK_MAX (INT64_C(256) * 1024)
-#define SAMPLES_MAX 1000000
 
 struct run {
 	const struct sl_dev_spec *spec;
@@ -56,9 +55,9 @@ static int fill_in(struct run *run, const struct sl_ssd_load *load, struct sl_er
 		return sl_err_set(err, -EINVAL, "queue depth: write 1 to %d", DEPTH_MAX);
 	}
 	if (run->load.duration_ns < 1 || run->load.sample_ns < 1 ||
-	    run->load.duration_ns / run->load.sample_ns > SAMPLES_MAX ||
+	    run->load.duration_ns / run->load.sample_ns > SL_SERIES_MAX ||
 	    run->load.sample_ns > run->load.duration_ns || run->load.sample_ns / run->load.scale < 1) {
-		return sl_err_set(err, -EINVAL, "duration: it must hold 1 to %d samples", SAMPLES_MAX);
+		return sl_err_set(err, -EINVAL, "duration: it must hold 1 to %d samples", SL_SERIES_MAX);
 	}
 	if (run->load.span_bytes > (int64_t)spec->capacity_bytes ||
 	    run->load.span_bytes / run->load.scale < 64 * run->load.block_bytes) {
@@ -120,12 +119,12 @@ static bool end_sample(struct run *run)
 {
 	struct sl_ssd_curve *curve = run->curve;
 	struct sl_ftl_counters n = sl_ftl_counters(run->ftl);
-	struct sl_ssd_sample *sample = &curve->samples[curve->n];
+	struct sl_ssd_sample *sample = &curve->samples[curve->iops.n];
 	double pages = (double)(n.host_pages - run->pages_before);
 
-	curve->n++;
-	sample->end_ns = (int64_t)curve->n * run->load.sample_ns;
-	sample->iops = (double)run->in_sample * run->load.scale * 1e9 / (double)run->load.sample_ns;
+	curve->iops.rate[curve->iops.n++] =
+	    (double)run->in_sample * run->load.scale * 1e9 / (double)run->load.sample_ns;
+	sample->end_ns = (int64_t)curve->iops.n * run->load.sample_ns;
 	sample->latency_ns = run->in_sample > 0 ? run->latency_sum_ns / (double)run->in_sample : 0;
 	sample->write_amplification = pages > 0 ? 1 + (double)(n.moved_pages - run->moved_before) / pages : 1;
 	run->pages_before = n.host_pages;
@@ -134,7 +133,7 @@ static bool end_sample(struct run *run)
 	run->in_sample = 0;
 	run->latency_sum_ns = 0;
 	run->sample_end_ns =
-	    (int64_t)((double)(curve->n + 1) * (double)run->load.sample_ns / run->load.scale);
+	    (int64_t)((double)(curve->iops.n + 1) * (double)run->load.sample_ns / run->load.scale);
 	return !run->load.progress || run->load.progress(run->load.ctx, sample->end_ns);
 }
 
@@ -146,7 +145,7 @@ static bool count(struct run *run, int64_t sent_ns, int64_t done_ns)
 			run->curve->stopped = true;
 			return false;
 		}
-		if (run->curve->n == run->load.duration_ns / run->load.sample_ns) {
+		if (run->curve->iops.n == run->load.duration_ns / run->load.sample_ns) {
 			return false;
 		}
 	}
@@ -190,7 +189,7 @@ static void finish(struct run *run)
 	struct sl_ssd_curve *curve = run->curve;
 
 	curve->scale = run->load.scale;
-	curve->sample_ns = run->load.sample_ns;
+	curve->iops.step_ns = run->load.sample_ns;
 	curve->block_bytes = run->load.block_bytes;
 	curve->writes = run->before + run->in_sample;
 	curve->memory_bytes = sl_ftl_memory_bytes(run->ftl);
@@ -236,40 +235,5 @@ void sl_ssd_curve_free(struct sl_ssd_curve *curve)
 {
 	free(curve->samples);
 	curve->samples = NULL;
-	curve->n = 0;
-}
-
-double sl_ssd_curve_mean(const struct sl_ssd_curve *curve, int64_t from_ns, int64_t to_ns)
-{
-	double sum = 0;
-	int n = 0;
-
-	for (int i = 0; i < curve->n; i++) {
-		if (curve->samples[i].end_ns > from_ns && curve->samples[i].end_ns <= to_ns) {
-			sum += curve->samples[i].iops;
-			n++;
-		}
-	}
-	return n > 0 ? sum / n : 0;
-}
-
-int64_t sl_ssd_curve_steady_ns(const struct sl_ssd_curve *curve, int64_t window_ns, double tolerance)
-{
-	int64_t end_ns = (int64_t)curve->n * curve->sample_ns;
-	int64_t steady_ns = end_ns - window_ns;
-	double last = sl_ssd_curve_mean(curve, end_ns - window_ns, end_ns);
-
-	if (window_ns < curve->sample_ns || end_ns < 2 * window_ns) {
-		return -1;
-	}
-	while (steady_ns >= curve->sample_ns) {
-		double mean = sl_ssd_curve_mean(curve, steady_ns - curve->sample_ns,
-						steady_ns - curve->sample_ns + window_ns);
-
-		if (mean > last * (1 + tolerance) || mean < last * (1 - tolerance)) {
-			break;
-		}
-		steady_ns -= curve->sample_ns;
-	}
-	return steady_ns;
+	curve->iops.n = 0;
 }

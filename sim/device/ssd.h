@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
+#include "sim/base/series.h"
 #include "sim/device/device.h"
 #include "sim/device/ftl.h"
 
@@ -59,7 +60,7 @@ struct sl_ssd_load {
 	int64_t block_bytes;     /* a multiple of 4 KiB up to 256 KiB [4 KiB] */
 	int64_t span_bytes;      /* written at random, from the start of the drive [all] */
 	int64_t duration_ns;     /* required */
-	int64_t sample_ns;       /* [duration / 300] */
+	int64_t sample_ns;       /* at most SL_SERIES_MAX of them [duration / 300] */
 	uint64_t seed;
 	const char *state_file;                     /* as of sl_ssd_prepare [NULL] */
 	bool (*progress)(void *ctx, int64_t at_ns); /* asked once per sample; false stops [NULL] */
@@ -68,17 +69,15 @@ struct sl_ssd_load {
 
 struct sl_ssd_sample {
 	int64_t end_ns;
-	double iops;
 	double latency_ns;          /* mean */
 	double write_amplification; /* of this sample */
 };
 
 struct sl_ssd_curve {
-	struct sl_ssd_sample *samples; /* owned */
-	int n;
-	bool stopped; /* by progress */
+	struct sl_series iops;         /* one step per sample */
+	struct sl_ssd_sample *samples; /* owned; iops.n of them */
+	bool stopped;                  /* by progress */
 	uint32_t scale;
-	int64_t sample_ns;
 	int64_t block_bytes;
 	int64_t fill_ns;             /* when as much as the span had been written; 0: not reached */
 	uint64_t writes;             /* commands simulated */
@@ -92,13 +91,6 @@ struct sl_ssd_curve {
 int sl_ssd_saturate(const struct sl_dev_spec *spec, const struct sl_ssd_load *load, struct sl_ssd_curve *ret,
 		    struct sl_err *err);
 void sl_ssd_curve_free(struct sl_ssd_curve *curve);
-
-/* Mean IOPS of the samples that end in (from_ns, to_ns]; 0 when there is none. */
-double sl_ssd_curve_mean(const struct sl_ssd_curve *curve, int64_t from_ns, int64_t to_ns);
-
-/* When it was steady: the earliest window whose mean, and that of all later ones, is within `tolerance` (a
- * share) of the last window's. Returns its start, or -1 when the curve is shorter than two windows. */
-int64_t sl_ssd_curve_steady_ns(const struct sl_ssd_curve *curve, int64_t window_ns, double tolerance);
 
 /* Mean latency of one write of `bytes` and the flush that makes it stable, at queue depth 1 and random
  * places, over `duration_ns` of virtual time: what diskinfo -wS shows. Any kind of disk. Errors: those of

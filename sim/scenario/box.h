@@ -109,7 +109,13 @@ enum {
 
 enum {
 	SL_DISK_IOPS,
-	SL_DISK_MIB
+	SL_DISK_MIB,
+	SL_DISK_LEAST_IOPS,
+	SL_DISK_LEAST_MIB,
+	SL_DISK_STEADY_IOPS,
+	SL_DISK_STEADY_MIB,
+	SL_DISK_STEADY_MINUTES,
+	SL_DISK_FILL_MINUTES
 };
 enum {
 	SL_DISK_FRESH,
@@ -120,6 +126,7 @@ enum {
 struct sl_workload {
 	char name[64];
 	enum sl_workload_kind kind;
+	int run; /* the workload whose run this one looks at: itself, or the one named by `of` */
 #define SL_WL_NUM(kinds, key, unit, field, dflt, min, max, help) double field;
 #define SL_WL_INT(kinds, key, field, dflt, min, max, help) int64_t field;
 #define SL_WL_ENUM(kinds, key, field, dflt, words, help) int field;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/series.h"
+
 #define KIND_WORDS "oltp|fileio|syncwrite|disk"
 
 static int no_memory(struct sl_err *err)
@@ -44,8 +46,9 @@ static int workload_kind(const struct sl_reader *r, const yaml_node_t *map, stru
 	int kind;
 
 	if (!node) {
-		return sl_yaml_fail(r->yaml, map, workload->name, r->err,
-				    "'kind' is missing; write kind: oltp, fileio, syncwrite or disk");
+		return sl_yaml_fail(
+		    r->yaml, map, workload->name, r->err,
+		    "'kind' is missing; write kind: oltp, fileio, syncwrite or disk, or of: WORKLOAD");
 	}
 	text = sl_yaml_scalar(r->yaml, node, "kind", r->err);
 	if (!text) {
@@ -86,6 +89,39 @@ static int workload_value(const struct sl_reader *r, struct sl_yaml_pair pair, s
 	return 0;
 }
 
+/* The same for kind disk. */
+static int check_disk(const struct sl_yaml *yaml, const yaml_node_t *map, const struct sl_workload *workload,
+		      struct sl_err *err)
+{
+	bool steady = workload->disk_metric == SL_DISK_STEADY_IOPS ||
+		      workload->disk_metric == SL_DISK_STEADY_MIB ||
+		      workload->disk_metric == SL_DISK_STEADY_MINUTES;
+
+	if (workload->max_time_ns <= workload->measure_from_ns) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "measures nothing; give max_time a value above measure_from");
+	}
+	if (workload->measure_to_ns > 0 && (workload->measure_to_ns <= workload->measure_from_ns ||
+					    workload->measure_to_ns > workload->max_time_ns)) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "measures nothing; give measure_to a value above measure_from and up to "
+				    "max_time");
+	}
+	if (workload->interval_ns > 0 && (workload->max_time_ns > workload->interval_ns * SL_SERIES_MAX ||
+					  workload->max_time_ns < workload->interval_ns)) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "interval must be from 1/%d of max_time up to max_time", SL_SERIES_MAX);
+	}
+	if (steady && workload->max_time_ns < 20 * 60e9) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "steady is said of windows of 10 minutes; give max_time 20min or more");
+	}
+	if ((uint64_t)workload->block_bytes % 4096 != 0) {
+		return sl_yaml_fail(yaml, map, workload->name, err, "block must be a multiple of 4 KiB");
+	}
+	return 0;
+}
+
 /* Values that are fine alone but not together. */
 static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 			  const struct sl_workload *workload, struct sl_err *err)
@@ -100,12 +136,8 @@ static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 		    yaml, map, workload->name, err,
 		    "a file is smaller than one block; raise file_total or lower files or block");
 	}
-	if (workload->kind == SL_WL_DISK && workload->max_time_ns <= workload->measure_from_ns) {
-		return sl_yaml_fail(yaml, map, workload->name, err,
-				    "measures nothing; give max_time a value above measure_from");
-	}
-	if (workload->kind == SL_WL_DISK && (uint64_t)workload->block_bytes % 4096 != 0) {
-		return sl_yaml_fail(yaml, map, workload->name, err, "block must be a multiple of 4 KiB");
+	if (workload->kind == SL_WL_DISK) {
+		return check_disk(yaml, map, workload, err);
 	}
 	if (workload->kind == SL_WL_SYNCWRITE && workload->file_total_bytes < workload->block_bytes) {
 		return sl_yaml_fail(yaml, map, workload->name, err,
@@ -114,15 +146,10 @@ static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 	return 0;
 }
 
-static int read_workload(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_workload *workload)
+static int set_defaults(const struct sl_reader *r, struct sl_workload *workload)
 {
 	struct sl_schema table = sl_schema_workload();
-	int rc = check_name(r->yaml, pair, r->err);
 
-	if (rc) {
-		return rc;
-	}
-	(void)snprintf(workload->name, sizeof(workload->name), "%.63s", pair.key);
 	for (int i = 0; i < table.n; i++) {
 		double value;
 
@@ -131,14 +158,77 @@ static int read_workload(const struct sl_reader *r, struct sl_yaml_pair pair, st
 		}
 		sl_schema_store(&table.rows[i], value, workload);
 	}
-	rc = sl_yaml_want_map(r->yaml, pair.value, workload->name, r->err);
-	if (rc == 0) {
-		rc = workload_kind(r, pair.value, workload);
+	return 0;
+}
+
+static int fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			 const char *name)
+{
+	struct sl_nearest nearest = sl_nearest_to(name);
+	char hint[160];
+
+	for (int i = 0; i < r->sc->n_workloads; i++) {
+		sl_nearest_offer(&nearest, r->sc->workloads[i].name);
 	}
+	return sl_yaml_fail(r->yaml, node, key, r->err, "unknown workload '%.63s'; %s", name,
+			    sl_nearest_hint(&nearest, "name one of workloads", hint, sizeof(hint)));
+}
+
+/* Another look at the run of a workload further up: its keys, and only what is reported may differ. */
+static int start_look(const struct sl_reader *r, const yaml_node_t *map, const yaml_node_t *of,
+		      struct sl_workload *workload)
+{
+	static const char *const looks[] = {"of", "metric", "measure_from", "measure_to"};
+	const char *name = sl_yaml_scalar(r->yaml, of, "of", r->err);
+	int at = name ? sl_scenario_find_workload(r->sc, name) : -1;
+
+	if (at < 0) {
+		return name ? fail_workload(r, of, "of", name) : -EINVAL;
+	}
+	*workload = r->sc->workloads[at];
+	for (int i = 0; i < sl_yaml_pairs(map); i++) {
+		struct sl_yaml_pair entry = sl_yaml_pair(r->yaml, map, i);
+		bool known = false;
+
+		for (size_t k = 0; k < sizeof(looks) / sizeof(looks[0]); k++) {
+			known |= strcmp(entry.key, looks[k]) == 0;
+		}
+		if (!known) {
+			return sl_yaml_fail(
+			    r->yaml, entry.key_node, NULL, r->err,
+			    "key '%.40s' would be another run than that of '%.63s'; write metric, "
+			    "measure_from or measure_to",
+			    entry.key, name);
+		}
+	}
+	return 0;
+}
+
+static int start_run(const struct sl_reader *r, const yaml_node_t *map, struct sl_workload *workload)
+{
+	int rc = set_defaults(r, workload);
+
+	workload->run = r->sc->n_workloads;
+	return rc ? rc : workload_kind(r, map, workload);
+}
+
+static int read_workload(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_workload *workload)
+{
+	const yaml_node_t *of;
+	int rc = check_name(r->yaml, pair, r->err);
+
+	(void)snprintf(workload->name, sizeof(workload->name), "%.63s", pair.key);
+	rc = rc ? rc : sl_yaml_want_map(r->yaml, pair.value, workload->name, r->err);
+	if (rc) {
+		return rc;
+	}
+	of = sl_yaml_get(r->yaml, pair.value, "of");
+	rc = of ? start_look(r, pair.value, of, workload) : start_run(r, pair.value, workload);
+	(void)snprintf(workload->name, sizeof(workload->name), "%.63s", pair.key);
 	for (int i = 0; rc == 0 && i < sl_yaml_pairs(pair.value); i++) {
 		struct sl_yaml_pair entry = sl_yaml_pair(r->yaml, pair.value, i);
 
-		rc = strcmp(entry.key, "kind") == 0 ? 0 : workload_value(r, entry, workload);
+		rc = strcmp(entry.key, of ? "of" : "kind") == 0 ? 0 : workload_value(r, entry, workload);
 	}
 	return rc ? rc : check_workload(r->yaml, pair.value, workload, r->err);
 }
@@ -321,18 +411,6 @@ static int read_cell(const struct sl_reader *r, struct sl_yaml_pair cell_pair, s
 	return rc;
 }
 
-static int fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *name)
-{
-	struct sl_nearest nearest = sl_nearest_to(name);
-	char hint[160];
-
-	for (int i = 0; i < r->sc->n_workloads; i++) {
-		sl_nearest_offer(&nearest, r->sc->workloads[i].name);
-	}
-	return sl_yaml_fail(r->yaml, node, "published", r->err, "unknown workload '%.63s'; %s", name,
-			    sl_nearest_hint(&nearest, "name one of workloads", hint, sizeof(hint)));
-}
-
 int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map)
 {
 	int rc = sl_yaml_want_map(r->yaml, map, "published", r->err);
@@ -350,7 +428,7 @@ int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map
 			int workload = sl_scenario_find_workload(r->sc, pair.key);
 
 			rc = workload < 0
-				 ? fail_workload(r, pair.key_node, pair.key)
+				 ? fail_workload(r, pair.key_node, "published", pair.key)
 				 : read_cell(r, pair,
 					     &r->sc->published[variant * r->sc->n_workloads + workload]);
 		}

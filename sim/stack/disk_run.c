@@ -3,7 +3,20 @@
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"
 
-#define SAMPLES 600
+#define STEPS 600
+#define MIB 1048576.0
+#define MINUTE_NS 60e9
+
+/* "Steady" as the terms of the published saturation tests put it. */
+#define STEADY_WINDOW_NS INT64_C(600000000000)
+#define STEADY_TOLERANCE 0.03
+
+static int64_t step_of(const struct sl_workload *workload)
+{
+	double step_ns = workload->interval_ns > 0 ? workload->interval_ns : workload->max_time_ns / STEPS;
+
+	return step_ns >= 1 ? (int64_t)step_ns : 1;
+}
 
 static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *workload, uint64_t seed,
 		    struct sl_measure *ret, struct sl_err *err)
@@ -13,7 +26,7 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	    .depth = (int)(workload->depth * workload->threads),
 	    .span_bytes = (int64_t)workload->file_total_bytes,
 	    .duration_ns = (int64_t)workload->max_time_ns,
-	    .sample_ns = (int64_t)workload->max_time_ns / SAMPLES,
+	    .sample_ns = step_of(workload),
 	    .seed = seed,
 	    .state = (enum sl_ssd_state)workload->disk_state,
 	};
@@ -26,14 +39,12 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	if (rc < 0) {
 		return rc;
 	}
-	*ret = (struct sl_measure){
-	    .rate = sl_ssd_curve_mean(&curve, (int64_t)workload->measure_from_ns, load.duration_ns),
-	    .operations = curve.writes * curve.scale,
-	    .elapsed_ns = load.duration_ns,
-	    .events = curve.writes,
-	};
-	if (curve.n > 0) {
-		ret->p50_ns = ret->p95_ns = ret->p99_ns = (int64_t)curve.samples[curve.n - 1].latency_ns;
+	ret->series = curve.iops;
+	ret->span_bytes = load.span_bytes;
+	ret->operations = curve.writes * curve.scale;
+	ret->events = curve.writes;
+	if (curve.iops.n > 0) {
+		ret->p50_ns = ret->p95_ns = ret->p99_ns = (int64_t)curve.samples[curve.iops.n - 1].latency_ns;
 	}
 	sl_ssd_curve_free(&curve);
 	return 0;
@@ -47,33 +58,95 @@ static int closed_loop(const struct sl_dev_spec *spec, const struct sl_workload 
 	    .block_bytes = (int64_t)workload->block_bytes,
 	    .span_bytes = (int64_t)workload->file_total_bytes,
 	    .depth = (int)(workload->depth * workload->threads),
-	    .from_ns = (int64_t)workload->measure_from_ns,
 	    .duration_ns = (int64_t)workload->max_time_ns,
 	    .requests = workload->max_requests > 0 ? (uint64_t)workload->max_requests : UINT64_MAX,
 	    .seed = seed,
+	    .series = &ret->series,
 	};
 	double rate;
-	int rc = sl_dev_iops(spec, &load, &rate, err);
+	int rc;
 
+	ret->series.step_ns = step_of(workload);
+	ret->span_bytes = load.span_bytes;
+	rc = sl_dev_iops(spec, &load, &rate, err);
 	if (rc < 0) {
 		return rc;
 	}
-	*ret = (struct sl_measure){
-	    .rate = rate,
-	    .operations = (uint64_t)(rate * (double)(load.duration_ns - load.from_ns) / 1e9),
-	    .elapsed_ns = load.duration_ns,
-	};
+	ret->operations = (uint64_t)(rate * (double)load.duration_ns / 1e9);
 	ret->p50_ns = ret->p95_ns = ret->p99_ns = rate > 0 ? (int64_t)(load.depth * 1e9 / rate) : 0;
 	return 0;
+}
+
+static int64_t end_of(const struct sl_workload *workload)
+{
+	return workload->measure_to_ns > 0 ? (int64_t)workload->measure_to_ns
+					   : (int64_t)workload->max_time_ns;
 }
 
 int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
 		struct sl_measure *ret, struct sl_err *err)
 {
 	const struct sl_dev_spec *spec = &box->data[0];
+	int rc;
 
-	if (spec->kind == SL_DEV_SSD && sl_ssd_has_nand(spec)) {
-		return saturate(spec, workload, seed, ret, err);
+	*ret = (struct sl_measure){.elapsed_ns = (int64_t)workload->max_time_ns};
+	rc = spec->kind == SL_DEV_SSD && sl_ssd_has_nand(spec) ? saturate(spec, workload, seed, ret, err)
+							       : closed_loop(spec, workload, seed, ret, err);
+	ret->rate = sl_series_mean(&ret->series, (int64_t)workload->measure_from_ns, end_of(workload));
+	return rc;
+}
+
+static double rate_of(const struct sl_measure *measure, const struct sl_workload *workload)
+{
+	const struct sl_series *series = &measure->series;
+	int64_t from_ns = (int64_t)workload->measure_from_ns, steady_ns;
+
+	switch (workload->disk_metric) {
+	case SL_DISK_LEAST_IOPS:
+	case SL_DISK_LEAST_MIB:
+		return sl_series_least(series, from_ns, end_of(workload));
+	case SL_DISK_STEADY_IOPS:
+	case SL_DISK_STEADY_MIB:
+		steady_ns = sl_series_steady_ns(series, STEADY_WINDOW_NS, STEADY_TOLERANCE);
+		return steady_ns < 0 ? 0 : sl_series_mean(series, steady_ns, steady_ns + STEADY_WINDOW_NS);
+	default:
+		return sl_series_mean(series, from_ns, end_of(workload));
 	}
-	return closed_loop(spec, workload, seed, ret, err);
+}
+
+double sl_disk_value(const struct sl_measure *measure, const struct sl_workload *workload)
+{
+	int64_t at_ns;
+
+	switch (workload->disk_metric) {
+	case SL_DISK_MIB:
+	case SL_DISK_LEAST_MIB:
+	case SL_DISK_STEADY_MIB:
+		return rate_of(measure, workload) * workload->block_bytes / MIB;
+	case SL_DISK_STEADY_MINUTES:
+		at_ns = sl_series_steady_ns(&measure->series, STEADY_WINDOW_NS, STEADY_TOLERANCE);
+		break;
+	case SL_DISK_FILL_MINUTES:
+		at_ns =
+		    sl_series_reach_ns(&measure->series, (double)measure->span_bytes / workload->block_bytes);
+		break;
+	default:
+		return rate_of(measure, workload);
+	}
+	return at_ns < 0 ? 0 : (double)at_ns / MINUTE_NS;
+}
+
+const char *sl_disk_unit(const struct sl_workload *workload)
+{
+	switch (workload->disk_metric) {
+	case SL_DISK_MIB:
+	case SL_DISK_LEAST_MIB:
+	case SL_DISK_STEADY_MIB:
+		return "MiB/s";
+	case SL_DISK_STEADY_MINUTES:
+	case SL_DISK_FILL_MINUTES:
+		return "minutes";
+	default:
+		return "IOPS";
+	}
 }

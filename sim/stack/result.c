@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/stack/disk_run.h"
+
 #define SATURATED 0.9 /* a resource busier than this is named as the limit */
 
 const char *sl_engine_name(enum sl_engine engine)
@@ -27,8 +29,8 @@ const char *sl_workload_unit(const struct sl_workload *workload)
 	static const char *const units[] = {
 	    [SL_METRIC_IOSTAT_WRITES] = "log writes/s", [SL_METRIC_IOSTAT_KIB] = "log KiB/s"};
 
-	if (workload->kind == SL_WL_DISK && workload->disk_metric == SL_DISK_MIB) {
-		return "MiB/s";
+	if (workload->kind == SL_WL_DISK) {
+		return sl_disk_unit(workload);
 	}
 	return workload->metric == SL_METRIC_RATE ? sl_metric_unit(workload->kind) : units[workload->metric];
 }
@@ -37,8 +39,8 @@ double sl_metric_value(const struct sl_measure *measure, const struct sl_workloa
 {
 	double seconds = (double)measure->elapsed_ns / 1e9;
 
-	if (workload->kind == SL_WL_DISK && workload->disk_metric == SL_DISK_MIB) {
-		return measure->rate * workload->block_bytes / (1 << 20);
+	if (workload->kind == SL_WL_DISK) {
+		return sl_disk_value(measure, workload);
 	}
 	switch (workload->metric) {
 	case SL_METRIC_IOSTAT_WRITES:
@@ -100,41 +102,62 @@ struct run {
 	bool stopped; /* the caller wants no more */
 };
 
-/* One more sample of the cell; its seed is the first one's plus its number. */
-static int cell_sample(struct run *run, const struct sl_box *box, struct sl_cell *cell, struct sl_err *err)
+/* The workload whose run the one at `at` looks at. */
+static int run_of(const struct run *run, int at)
+{
+	return sl_scenario_workload(run->sc, at)->run;
+}
+
+static void add_sample(const struct run *run, struct sl_cell *cell, const struct sl_measure *measure)
+{
+	if (cell->n_samples == 0) {
+		cell->measure = *measure;
+	}
+	cell->samples[cell->n_samples++] =
+	    sl_metric_value(measure, sl_scenario_workload(run->sc, cell->workload));
+}
+
+/* One more sample of the cells that look at the same run as the first. Its seed is the first one's plus its
+ * number. */
+static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell *cells, int n,
+		      struct sl_err *err)
 {
 	const struct sl_run_options *options = run->options;
+	int of = run_of(run, cells[0].workload);
 	struct sl_measure measure;
-	int rc = sl_stack_run(box, sl_scenario_workload(run->sc, cell->workload),
-			      options->seed + (uint64_t)cell->n_samples,
-			      run->done == 0 ? options->trace : NULL, &measure, err);
+	int rc =
+	    sl_stack_run(box, sl_scenario_workload(run->sc, of), options->seed + (uint64_t)cells[0].n_samples,
+			 run->done == 0 ? options->trace : NULL, &measure, err);
 
 	if (rc < 0) {
 		return rc;
 	}
-	cell->measure = cell->n_samples == 0 ? measure : cell->measure;
-	cell->samples[cell->n_samples++] =
-	    sl_metric_value(&measure, sl_scenario_workload(run->sc, cell->workload));
+	for (int i = 0; i < n; i++) {
+		if (run_of(run, cells[i].workload) == of) {
+			add_sample(run, &cells[i], &measure);
+		}
+	}
 	run->done++;
 	run->stopped = options->progress && !options->progress(options->progress_arg, run->done, run->total);
 	return 0;
 }
 
-/* A cell that was stopped between samples counts with those it has. */
-static int run_cell(struct run *run, struct sl_cell *cell, struct sl_err *err)
+/* All cells of a variant. One that was stopped between samples counts with those it has. */
+static int run_variant(struct run *run, int variant, struct sl_cell *cells, int n, struct sl_err *err)
 {
 	struct sl_box box;
-	int rc = sl_scenario_box(run->sc, cell->variant, &box, err);
+	int rc = sl_scenario_box(run->sc, variant, &box, err);
 
-	while (rc == 0 && !run->stopped && cell->n_samples < run->repeat) {
-		rc = cell_sample(run, &box, cell, err);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		while (rc == 0 && !run->stopped && cells[i].n_samples < run->repeat) {
+			rc = run_sample(run, &box, &cells[i], n - i, err);
+		}
 	}
-	if (rc < 0) {
-		return rc;
+	for (int i = 0; rc == 0 && i < n; i++) {
+		sl_stats_mean_ci(cells[i].samples, cells[i].n_samples, &cells[i].value, &cells[i].ci95);
+		compare(&cells[i], sl_scenario_published(run->sc, variant, cells[i].workload));
 	}
-	sl_stats_mean_ci(cell->samples, cell->n_samples, &cell->value, &cell->ci95);
-	compare(cell, sl_scenario_published(run->sc, cell->variant, cell->workload));
-	return 0;
+	return rc;
 }
 
 static int repeats(const struct sl_run_options *options)
@@ -145,26 +168,58 @@ static int repeats(const struct sl_run_options *options)
 	return options->repeat < SL_SAMPLES_MAX ? options->repeat : SL_SAMPLES_MAX;
 }
 
+/* Empty cells of a variant, in the order of the workloads asked for; *ret_runs: how many runs they need. */
+static struct sl_cell *new_cells(const struct run *run, int variant, int n, int *ret_runs)
+{
+	struct sl_cell *cells = calloc((size_t)n, sizeof(*cells));
+
+	*ret_runs = 0;
+	for (int i = 0; cells && i < n; i++) {
+		bool again = false;
+
+		cells[i] =
+		    (struct sl_cell){.variant = variant,
+				     .workload = run->options->workloads ? run->options->workloads[i] : i,
+				     .engine = SL_ENGINE_MODEL};
+		for (int k = 0; k < i && !again; k++) {
+			again = run_of(run, cells[k].workload) == run_of(run, cells[i].workload);
+		}
+		*ret_runs += !again;
+	}
+	return cells;
+}
+
+static int add_variant(struct run *run, int variants, int at, struct sl_result *ret, struct sl_err *err)
+{
+	const struct sl_run_options *options = run->options;
+	int n = options->workloads ? options->n_workloads : sl_scenario_workloads(run->sc), runs, rc = 0;
+	int variant = options->variants ? options->variants[at] : at;
+	struct sl_cell *cells = new_cells(run, variant, n, &runs);
+
+	if (!cells) {
+		return sl_err_set(err, -ENOMEM, "result: out of memory");
+	}
+	run->total = variants * runs * run->repeat;
+	rc = run_variant(run, variant, cells, n, err);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (cells[i].n_samples > 0 && sl_result_add(ret, &cells[i]) < 0) {
+			rc = sl_err_set(err, -ENOMEM, "result: out of memory");
+		}
+	}
+	free(cells);
+	return rc;
+}
+
 int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *options, struct sl_result *ret,
 		  struct sl_err *err)
 {
 	int n_variants = options->variants ? options->n_variants : sl_scenario_variants(sc);
-	int n_workloads = options->workloads ? options->n_workloads : sl_scenario_workloads(sc);
-	int n_cells = n_variants * n_workloads;
 	struct run run = {.sc = sc, .options = options, .repeat = repeats(options)};
 
-	run.total = n_cells * run.repeat;
 	*ret = (struct sl_result){.scenario = sc, .seed = options->seed};
-	for (int i = 0; i < n_cells && !run.stopped; i++) {
-		int v = i / n_workloads, w = i % n_workloads;
-		struct sl_cell cell = {.variant = options->variants ? options->variants[v] : v,
-				       .workload = options->workloads ? options->workloads[w] : w,
-				       .engine = SL_ENGINE_MODEL};
-		int rc = run_cell(&run, &cell, err);
+	for (int v = 0; v < n_variants && !run.stopped; v++) {
+		int rc = add_variant(&run, n_variants, v, ret, err);
 
-		if (rc == 0 && sl_result_add(ret, &cell) < 0) {
-			rc = sl_err_set(err, -ENOMEM, "result: out of memory");
-		}
 		if (rc < 0) {
 			sl_result_fini(ret);
 			return rc;

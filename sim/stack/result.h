@@ -7,6 +7,7 @@
 
 #include "sim/base/err.h"
 #include "sim/base/loop.h"
+#include "sim/base/series.h"
 #include "sim/base/trace.h"
 #include "sim/scenario/scenario.h"
 #include "sim/store/store.h"
@@ -36,6 +37,9 @@ struct sl_measure {
 	uint64_t log_requests; /* of the log devices, flushes included, as iostat counts writes */
 	int n_resources;
 	struct sl_resource resources[SL_RESOURCES_MAX];
+	/* kind disk: writes per second over time, on so much of the disk */
+	struct sl_series series;
+	int64_t span_bytes;
 };
 
 enum sl_engine {

@@ -1,4 +1,4 @@
-/* toms-s3700 and percona-intel320: bare disks over hours of their time. */
+/* toms-s3700 and percona-intel320: bare disks over hours of their time, as `sloglab run` shows them. */
 #include "tests/sim/lib.h"
 
 static struct sl_scenario *load(const char *path)
@@ -10,56 +10,86 @@ static struct sl_scenario *load(const char *path)
 	return sc;
 }
 
-/* Distance of a cell from what was published, in %. */
-static double error_of(const struct sl_scenario *sc, const char *variant, const char *workload)
+/* The cells of a variant: of all workloads, or of the one named. */
+static struct sl_result run(const struct sl_scenario *sc, const char *variant, const char *workload)
 {
-	int v = sl_scenario_find_variant(sc, variant), w = sl_scenario_find_workload(sc, workload);
-	struct sl_measure measure;
+	int v = sl_scenario_find_variant(sc, variant);
+	int w = workload ? sl_scenario_find_workload(sc, workload) : 0;
+	struct sl_run_options options = {
+	    .variants = &v, .n_variants = 1, .workloads = workload ? &w : NULL, .n_workloads = 1, .seed = 1};
+	struct sl_result result;
 	struct sl_err err = {0};
-	struct sl_box box;
 
-	cr_assert(v >= 0 && w >= 0, "no cell %s/%s", variant, workload);
-	cr_assert_eq(sl_scenario_box(sc, v, &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), 1, NULL, &measure, &err), 0, "%s",
-		     err.msg);
-	cr_assert_not_null(sl_scenario_published(sc, v, w), "%s/%s", variant, workload);
-	return (sl_metric_value(&measure, sl_scenario_workload(sc, w)) /
-		    sl_scenario_published(sc, v, w)->value -
-		1) *
-	       100;
+	cr_assert(v >= 0 && w >= 0);
+	cr_assert_eq(sl_result_run(sc, &options, &result, &err), 0, "%s", err.msg);
+	return result;
 }
 
-Test(disks, the_200_gb_s3700_follows_from_the_800_gb_one)
+static const struct sl_cell *cell(const struct sl_result *result, const char *workload)
 {
-	static const char *const cells[][2] = {
-	    {"s3700-800", "fresh"}, {"s3700-800", "steady"}, {"s3700-200", "steady"}};
-	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/toms-s3700.yaml");
+	const struct sl_cell *found = NULL;
 
-	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
-		double error = error_of(sc, cells[i][0], cells[i][1]);
-
-		cr_assert(fabs(error) <= 7, "%s/%s: %+.2f %%", cells[i][0], cells[i][1], error);
+	for (int i = 0; i < result->n_cells; i++) {
+		if (strcmp(cell_workload(result, &result->cells[i]), workload) == 0) {
+			found = &result->cells[i];
+		}
 	}
+	cr_assert_not_null(found, "no cell of %s", workload);
+	return found;
+}
+
+static void check_error(const struct sl_result *result, const char *workload, double limit_pct)
+{
+	const struct sl_cell *found = cell(result, workload);
+
+	cr_assert(found->has_published, "%s", workload);
+	cr_assert(fabs(found->error_pct) <= limit_pct, "%s on %s: %g for %g, %+.2f %%", workload,
+		  cell_variant(result, found), found->value, found->published, found->error_pct);
+}
+
+Test(disks, the_200_gb_s3700_follows_from_the_800_gb_one, .timeout = 600)
+{
+	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/toms-s3700.yaml");
+	struct sl_result large = run(sc, "s3700-800", NULL), small = run(sc, "s3700-200", NULL);
+	double ratio = cell(&small, "fill")->value / cell(&large, "fill")->value;
+
+	check_error(&large, "fresh", 7);
+	check_error(&large, "steady", 7);
+	check_error(&small, "steady", 7);
+	cr_assert(fabs(ratio - 0.25) <= 0.05, "fill time ratio %g", ratio);
+	/* The looks at a run are of the same run. */
+	cr_assert_eq(cell(&large, "fresh")->measure.operations,
+		     cell(&large, "steady-at")->measure.operations);
+	sl_result_fini(&large);
+	sl_result_fini(&small);
 	sl_scenario_free(sc);
 }
 
-Test(disks, the_intel_320_by_used_space_and_an_array_of_disks)
+Test(disks, the_intel_320_by_used_space_and_over_time, .timeout = 600)
 {
 	static const struct {
-		const char *variant, *workload;
+		const char *workload;
 		double limit_pct;
-	} cells[] = {
-	    {"intel-320", "gib10", 5},    {"intel-320", "gib20", 12},  {"intel-320", "gib70", 5},
-	    {"intel-320", "gib100", 12},  {"intel-320", "gib120", 12}, {"intel-320", "gib140", 5},
-	    {"raid10-15k", "gib100", 20},
-	};
+	} cells[] = {{"gib10", 5},   {"gib20", 12}, {"gib70", 5},        {"gib100", 12},
+		     {"gib120", 12}, {"gib140", 5}, {"gib100-start", 20}};
 	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/percona-intel320.yaml");
+	struct sl_result result = run(sc, "intel-320", NULL);
 
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
-		double error = error_of(sc, cells[i].variant, cells[i].workload);
-
-		cr_assert(fabs(error) <= cells[i].limit_pct, "%s/%s: %+.2f %%", cells[i].variant,
-			  cells[i].workload, error);
+		check_error(&result, cells[i].workload, cells[i].limit_pct);
 	}
+	cr_assert(cell(&result, "gib100-least")->value < 20, "no dip: %g MiB/s",
+		  cell(&result, "gib100-least")->value);
+	sl_result_fini(&result);
+	sl_scenario_free(sc);
+}
+
+Test(disks, an_array_of_eight_disks, .timeout = 600)
+{
+	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/percona-intel320.yaml");
+	struct sl_result result = run(sc, "raid10-15k", "gib100");
+
+	check_error(&result, "gib100", 20);
+	sl_result_fini(&result);
 	sl_scenario_free(sc);
 }

@@ -72,12 +72,12 @@ Test(ssd_physics, a_part_of_the_drive_ages_like_the_whole, .timeout = 120)
 	struct sl_ssd_load load = {.duration_ns = 100 * MINUTE, .sample_ns = 10 * MINUTE, .scale = 32};
 	struct sl_ssd_curve fine = saturate(&spec, &load);
 
-	cr_assert_eq(fine.n, 10);
+	cr_assert_eq(fine.iops.n, 10);
 	for (load.scale = 64; load.scale <= 256; load.scale *= 4) {
 		struct sl_ssd_curve coarse = saturate(&spec, &load);
 
 		for (int i = 0; i < 10; i++) {
-			within(coarse.samples[i].iops, fine.samples[i].iops, 0.035, "IOPS");
+			within(coarse.iops.rate[i], fine.iops.rate[i], 0.035, "IOPS");
 			within(coarse.samples[i].latency_ns, fine.samples[i].latency_ns, 0.035, "latency");
 		}
 		within((double)coarse.fill_ns, (double)fine.fill_ns, 0.01, "fill time");
@@ -103,8 +103,8 @@ static bool same_samples(const struct sl_ssd_curve *a, const struct sl_ssd_curve
 	for (int i = 0; i < n; i++) {
 		const struct sl_ssd_sample *x = &a->samples[i], *y = &b->samples[i];
 
-		if (x->end_ns != y->end_ns || x->iops != y->iops || x->latency_ns != y->latency_ns ||
-		    x->write_amplification != y->write_amplification) {
+		if (x->end_ns != y->end_ns || a->iops.rate[i] != b->iops.rate[i] ||
+		    x->latency_ns != y->latency_ns || x->write_amplification != y->write_amplification) {
 			return false;
 		}
 	}
@@ -121,12 +121,12 @@ Test(ssd_physics, same_seed_same_curve_and_it_can_be_stopped, .timeout = 60)
 
 	load.seed = 6;
 	other = saturate(&spec, &load);
-	cr_assert(same_samples(&a, &b, a.n));
-	cr_assert(!same_samples(&a, &other, a.n));
+	cr_assert(same_samples(&a, &b, a.iops.n));
+	cr_assert(!same_samples(&a, &other, a.iops.n));
 	load.progress = stop_later;
 	load.ctx = &asked;
 	stopped = saturate(&spec, &load);
-	cr_assert(stopped.stopped && stopped.n == 3 && asked == 3);
+	cr_assert(stopped.stopped && stopped.iops.n == 3 && asked == 3);
 	cr_assert(same_samples(&stopped, &other, 3));
 	sl_ssd_curve_free(&a);
 	sl_ssd_curve_free(&b);
@@ -174,7 +174,7 @@ Test(ssd_physics, a_state_file_saves_the_preparation, .timeout = 60)
 	(void)snprintf(path, sizeof(path), "ssd-state-%ld.tmp", (long)getpid());
 	first = saturate(&spec, &load);
 	second = saturate(&spec, &load);
-	cr_assert(same_samples(&first, &second, first.n));
+	cr_assert(same_samples(&first, &second, first.iops.n));
 	sl_ssd_curve_free(&first);
 	sl_ssd_curve_free(&second);
 	load.state = SL_SSD_FULL;

@@ -227,6 +227,28 @@ Test(scenario_load, least_scenario)
 	sl_scenario_free(NULL);
 }
 
+Test(scenario_load, a_workload_may_look_at_the_run_of_another)
+{
+	struct sl_scenario *sc =
+	    load_text("format: sloglab-scenario/1\n"
+		      "title: test\n"
+		      "pool: {data: {layout: stripe, disks: [null]}}\n"
+		      "workloads:\n"
+		      "  own: {kind: disk, depth: 4, max_time: 1h, measure_from: 30min}\n"
+		      "  look: {of: own, metric: least_mib, measure_from: 0s, measure_to: 1min}\n"
+		      "  again: {of: look, measure_to: 2min}\n");
+	const struct sl_workload *own = sl_scenario_workload(sc, 0), *look = sl_scenario_workload(sc, 1),
+				 *again = sl_scenario_workload(sc, 2);
+
+	cr_assert(own->run == 0 && look->run == 0 && again->run == 0);
+	cr_assert_str_eq(look->name, "look");
+	cr_assert(look->depth == 4 && look->max_time_ns == 3600e9);
+	cr_assert(own->measure_from_ns == 1800e9 && look->measure_from_ns == 0);
+	cr_assert(look->measure_to_ns == 60e9 && again->measure_to_ns == 120e9);
+	cr_assert_eq(again->disk_metric, SL_DISK_LEAST_MIB);
+	sl_scenario_free(sc);
+}
+
 Test(scenario_load, provenance_names_are_those_of_the_files)
 {
 	for (int kind = SL_PROV_DEFAULT; kind <= SL_PROV_DERIVED; kind++) {
