@@ -31,7 +31,7 @@ static inline struct sl_result run_all_cells(const struct sl_scenario *sc, uint6
 	return result;
 }
 
-/* Rate of one cell, by name. */
+/* What one cell reports, by name. */
 static inline double rate_of(const struct sl_scenario *sc, const char *variant, const char *workload)
 {
 	int v = sl_scenario_find_variant(sc, variant), w = sl_scenario_find_workload(sc, workload);
@@ -43,7 +43,7 @@ static inline double rate_of(const struct sl_scenario *sc, const char *variant, 
 	cr_assert_eq(sl_scenario_box(sc, v, &box, &err), 0, "%s", err.msg);
 	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), 1, NULL, &measure, &err), 0, "%s",
 		     err.msg);
-	return measure.rate;
+	return sl_metric_value(&measure, sl_scenario_workload(sc, w));
 }
 
 static inline const char *cell_variant(const struct sl_result *result, const struct sl_cell *cell)
