@@ -104,35 +104,8 @@ static void measuring_begin(struct sl_meter *meter)
 	}
 }
 
-static void request_count(struct sl_meter *meter, int64_t latency_ns)
-{
-	meter->result->requests++;
-	meter->sample_requests++;
-	sl_hist_add(&meter->result->latency, latency_ns);
-	sl_hist_add(&meter->interval, latency_ns);
-}
-
-void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, int64_t end_ns,
-		  uint32_t bytes)
-{
-	struct sl_load_result *result = meter->result;
-
-	meter->progress_ns = end_ns;
-	if (start_ns < meter->begin_ns) {
-		return;
-	}
-	measuring_begin(meter);
-	result->ops[op]++;
-	meter->sample_ops[op]++;
-	result->bytes[op] += bytes;
-	result->elapsed_ns = end_ns - meter->begin_ns;
-	if (op != SL_LOAD_OTHER) {
-		request_count(meter, end_ns - start_ns);
-	}
-}
-
-void sl_meter_add_transaction(struct sl_meter *meter, int64_t start_ns, int64_t end_ns,
-			      const uint32_t ops[SL_LOAD_OPS], uint32_t errors)
+void sl_meter_add_work(struct sl_meter *meter, int64_t start_ns, int64_t end_ns,
+		       const struct sl_meter_work *work)
 {
 	struct sl_load_result *result = meter->result;
 
@@ -142,13 +115,29 @@ void sl_meter_add_transaction(struct sl_meter *meter, int64_t start_ns, int64_t 
 	}
 	measuring_begin(meter);
 	for (int op = 0; op < SL_LOAD_OPS; op++) {
-		result->ops[op] += ops[op];
-		meter->sample_ops[op] += ops[op];
+		result->ops[op] += work->ops[op];
+		result->bytes[op] += work->bytes[op];
+		meter->sample_ops[op] += work->ops[op];
 	}
-	result->errors += errors;
-	meter->sample_errors += errors;
+	result->errors += work->errors;
+	meter->sample_errors += work->errors;
 	result->elapsed_ns = end_ns - meter->begin_ns;
-	request_count(meter, end_ns - start_ns);
+	if (work->request) {
+		result->requests++;
+		meter->sample_requests++;
+		sl_hist_add(&result->latency, end_ns - start_ns);
+		sl_hist_add(&meter->interval, end_ns - start_ns);
+	}
+}
+
+void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, int64_t end_ns,
+		  uint32_t bytes)
+{
+	struct sl_meter_work work = {.request = op != SL_LOAD_OTHER};
+
+	work.ops[op] = 1;
+	work.bytes[op] = bytes;
+	sl_meter_add_work(meter, start_ns, end_ns, &work);
 }
 
 static void sample_close(struct sl_meter *meter, int64_t end_ns)

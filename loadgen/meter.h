@@ -31,12 +31,19 @@ int64_t sl_meter_now(void);
 /* Starts at now_ns; limits and result are borrowed. -EINVAL when nothing limits the load; -ENOMEM. */
 int sl_meter_start(struct sl_meter *meter, const struct sl_load_limits *limits, struct sl_load_result *result,
 		   int64_t now_ns, struct sl_err *err);
-/* Counts an operation that took from start_ns to end_ns. Those that began in the warm-up are not counted. */
+/* What was done in one go. */
+struct sl_meter_work {
+	uint32_t ops[SL_LOAD_OPS], bytes[SL_LOAD_OPS];
+	uint32_t errors; /* tries in vain before */
+	bool request;    /* counts as a request, with its latency */
+};
+
+/* Counts what took from start_ns to end_ns; not when it began in the warm-up. */
+void sl_meter_add_work(struct sl_meter *meter, int64_t start_ns, int64_t end_ns,
+		       const struct sl_meter_work *work);
+/* The same for one operation, which is a request unless it is SL_LOAD_OTHER. */
 void sl_meter_add(struct sl_meter *meter, enum sl_load_op op, int64_t start_ns, int64_t end_ns,
 		  uint32_t bytes);
-/* Counts a request of several operations: `ops` of them by kind, and `errors` tries in vain before. */
-void sl_meter_add_transaction(struct sl_meter *meter, int64_t start_ns, int64_t end_ns,
-			      const uint32_t ops[SL_LOAD_OPS], uint32_t errors);
 /* Once per turn: closes samples. 0; 1 when a limit is reached or the user stopped it; -ETIMEDOUT on a stall.
  */
 int sl_meter_turn(struct sl_meter *meter, int64_t now_ns, struct sl_err *err);
