@@ -65,6 +65,18 @@ struct program {
 		"json", "FILE", "write the result as JSON; \"-\": to stdout, all else to stderr",          \
 		    SL_OPT_TEXT, &(p)->json, 0, 0                                                          \
 	}
+/* Rows for a connection to MariaDB, into a struct sl_db_config and a uint64_t. */
+#define PROGRAM_DB_OPTIONS(db, port)                                                                           \
+	{"host", "HOST", "of MariaDB (127.0.0.1)", SL_OPT_TEXT, &(db)->host, 0, 0},                            \
+	    {"port", "N", "of MariaDB (3306)", SL_OPT_NUMBER, (port), 1, 65535},                               \
+	    {"socket", "PATH", "Unix socket of MariaDB, instead of host and port", SL_OPT_TEXT, &(db)->socket, \
+	     0,        0},                                                                                     \
+	    {"user", "NAME", "(sbtest)", SL_OPT_TEXT, &(db)->user, 0, 0},                                      \
+	    {"password", "TEXT", "others may see it; better in MYSQL_PWD", SL_OPT_TEXT, &(db)->password,       \
+	     0,          0},                                                                                   \
+	{                                                                                                      \
+		"database", "NAME", "made when missing (sbtest)", SL_OPT_TEXT, &(db)->database, 0, 0           \
+	}
 #define PROGRAM_OPTIONS_END                               \
 	{                                                 \
 		NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0 \
@@ -74,6 +86,7 @@ struct program {
 int program_oltp(int argc, char **argv);
 int program_fileio(int argc, char **argv);
 int program_syncwrite(int argc, char **argv);
+int program_audit(int argc, char **argv);
 
 /* Sets the defaults and reads the options. false: *ret_exit is the exit code (help was printed, or the
  * error). `usage` is what follows the program's name; `about` is printed between it and the options. */
@@ -96,7 +109,9 @@ int program_end(struct program *program, int rc, bool measured, json_t *about);
 /* The summary, as sysbench prints it. */
 void program_summary(const struct program *program);
 void program_ticker(void *arg, const struct sl_load_sample *sample);
-/* "-" or a path; the file appears whole or not at all. `error` NULL = none. 0 or negative errno. */
+/* Writes where --json says: "-" or a path, whose file appears whole or not at all. 0 or negative errno. */
+int program_json_write(const struct program *program, const json_t *doc, struct sl_err *err);
+/* The result of a load. `error` NULL = none. */
 int program_json(const struct program *program, json_t *about, const char *error, struct sl_err *err);
 
 #endif

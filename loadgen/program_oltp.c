@@ -98,13 +98,7 @@ int program_oltp(int argc, char **argv)
 	struct oltp oltp = {
 	    .db = {.host = "127.0.0.1", .user = "sbtest", .database = "sbtest"}, .port = 3306, .rows = 10000};
 	const struct sl_option options[] = {
-	    {"host", "HOST", "of the server (127.0.0.1)", SL_OPT_TEXT, &oltp.db.host, 0, 0},
-	    {"port", "N", "of the server (3306)", SL_OPT_NUMBER, &oltp.port, 1, 65535},
-	    {"socket", "PATH", "Unix socket, instead of host and port", SL_OPT_TEXT, &oltp.db.socket, 0, 0},
-	    {"user", "NAME", "(sbtest)", SL_OPT_TEXT, &oltp.db.user, 0, 0},
-	    {"password", "TEXT", "others may see it; better in MYSQL_PWD", SL_OPT_TEXT, &oltp.db.password, 0,
-	     0},
-	    {"database", "NAME", "made when missing (sbtest)", SL_OPT_TEXT, &oltp.db.database, 0, 0},
+	    PROGRAM_DB_OPTIONS(&oltp.db, &oltp.port),
 	    {"list", LISTS, "statements (read_write); complex: sysbench 0.4's", SL_OPT_CHOICE, &oltp.list, 0,
 	     0},
 	    {"rows", "N", "of the table (10000)", SL_OPT_NUMBER, &oltp.rows, 1, INT32_MAX},

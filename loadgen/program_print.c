@@ -22,7 +22,8 @@ static bool is_oltp(const struct program *program)
 static double own_busy(const struct program *program)
 {
 	const struct sl_load_result *result = &program->result;
-	double threads = is_oltp(program) ? (double)program->threads : 1;
+	double threads =
+	    is_oltp(program) || strcmp(program->load, "audit") == 0 ? (double)program->threads : 1;
 
 	return result->elapsed_ns > 0 ? (double)result->cpu_ns / (double)result->elapsed_ns / threads : 0;
 }
@@ -208,6 +209,14 @@ static json_t *measured_json(const struct program *program)
 	return doc;
 }
 
+int program_json_write(const struct program *program, const json_t *doc, struct sl_err *err)
+{
+	if (strcmp(program->json, "-") == 0) {
+		return sl_json_write(doc, stdout, err);
+	}
+	return sl_json_write_file(doc, program->json, err);
+}
+
 int program_json(const struct program *program, json_t *about, const char *error, struct sl_err *err)
 {
 	json_t *doc = json_pack("{s:s, s:s, s:s}", "schema", "sloglab-load/1", "load", program->load,
@@ -224,10 +233,8 @@ int program_json(const struct program *program, json_t *about, const char *error
 	json_object_set_new(doc, "histogram", histogram_json(&program->result.latency));
 	if (!doc || !about || !measured) {
 		rc = sl_err_set(err, -ENOMEM, "out of memory");
-	} else if (strcmp(program->json, "-") == 0) {
-		rc = sl_json_write(doc, stdout, err);
 	} else {
-		rc = sl_json_write_file(doc, program->json, err);
+		rc = program_json_write(program, doc, err);
 	}
 	json_decref(measured);
 	json_decref(doc);

@@ -12,6 +12,7 @@ static const struct {
     {"oltp", "sysbench's OLTP against MariaDB", program_oltp},
     {"fileio", "sysbench's file I/O through an NFS server", program_fileio},
     {"syncwrite", "synchronous writes of one file, as a hypervisor's client sends them", program_syncwrite},
+    {"audit", "numbered records: is what was acknowledged still there after a crash?", program_audit},
 };
 #define COMMANDS ((int)(sizeof(commands) / sizeof(commands[0])))
 
