@@ -29,6 +29,7 @@ int sl_cmd_run(const struct sl_command *self, int argc, char **argv, struct sl_e
 int sl_cmd_explain(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_advise(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_powercut(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_doctor(const struct sl_command *self, int argc, char **argv, struct sl_err *err);

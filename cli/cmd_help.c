@@ -15,6 +15,8 @@ static const struct sl_command commands[] = {
      sl_cmd_explain},
     {"init", "", "a few questions: a commented scenario of your own box", sl_cmd_init},
     {"advise", "SCENARIO", "rank what could be bought or changed, \"nothing\" included", sl_cmd_advise},
+    {"powercut", "SCENARIO", "cut the power, restart, replay the log: which acknowledged writes are gone",
+     sl_cmd_powercut},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
     {"disk", "COMMAND", "disks: catalogue, tests, block devices over NBD with power cuts", sl_cmd_disk},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},

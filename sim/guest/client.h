@@ -21,6 +21,7 @@ struct sl_client_env {
 	struct sl_hyp *hyp;
 	struct sl_store *local;   /* the pool itself, for a program on the storage machine; else NULL */
 	struct sl_cpu *local_cpu; /* that machine's CPUs */
+	struct sl_ledger *ledger; /* of writes and promises; may be NULL */
 	struct sl_trace *trace;   /* may be NULL */
 	const struct sl_box *box;
 	const struct sl_workload *workload;

@@ -43,6 +43,7 @@ static void fsync_finish(struct sl_ext4_fsync *req, int64_t now_ns)
 {
 	struct sl_ext4 *fs = req->fs;
 
+	sl_ledger_promise(fs->config.disk->ledger, now_ns, req->group);
 	if (fs->config.trace) {
 		sl_trace_span(fs->config.trace, "ext4", "fsync", req->tag, req->start_ns, now_ns);
 	}
@@ -74,6 +75,9 @@ static void journal_finish(struct sl_ext4 *fs, int64_t now_ns)
 		}
 	}
 	*tail = NULL;
+	if (ready) {
+		sl_ledger_promise(fs->config.disk->ledger, now_ns, fs->journal.group);
+	}
 	if (fs->commit_wanted) {
 		commit_running(fs, now_ns, fs->waiters ? fs->waiters->tag : 0);
 	}
@@ -142,6 +146,7 @@ static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag)
 	fs->running_blocks = 0;
 	fs->journal_step = JOURNAL_METADATA;
 	fs->journal.bytes = blocks * PAGE < SL_HYP_MAX_IO ? blocks * PAGE : SL_HYP_MAX_IO;
+	fs->journal.group = sl_ledger_group(fs->config.disk->ledger);
 	fs->journal_tag = tag;
 	fs->journal_start_ns = now_ns;
 	journal_next(fs, now_ns);
@@ -219,6 +224,7 @@ static void submit_extent(struct sl_ext4_fsync *req, int64_t now_ns, const struc
 		    .bytes = bytes,
 		    .offset_bytes = file->base + extent.offset,
 		    .tag = req->tag,
+		    .group = req->group,
 		};
 		req->waiting++;
 		sl_hyp_submit(fs->config.disk, now_ns, &io->req);
@@ -251,6 +257,7 @@ void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req
 	req->fs = fs;
 	req->tid = req->datasync ? 0 : file->tid;
 	req->start_ns = now_ns;
+	req->group = file->n_dirty > 0 ? sl_ledger_group(fs->config.disk->ledger) : 0;
 	req->job.done.fire = write_dirty;
 	sl_cpu_run(fs->config.cpu, now_ns, &req->job, requests * fs->config.block_cpu_ns);
 }

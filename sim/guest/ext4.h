@@ -26,8 +26,9 @@ struct sl_ext4_fsync {
 	uint32_t file;
 	bool datasync; /* fdatasync: changed time stamps alone need no journal commit */
 	uint64_t tag;
-	int waiting;  /* private from here on: writes outstanding */
-	uint64_t tid; /* transaction that must be committed */
+	int waiting;    /* private from here on: writes outstanding */
+	uint64_t tid;   /* transaction that must be committed */
+	uint32_t group; /* of its writes, in the ledger */
 	struct sl_ext4 *fs;
 	struct sl_ext4_fsync *next; /* waits for the journal */
 	struct sl_cpu_job job;

@@ -15,7 +15,8 @@ struct slot {
 	struct syncwrite_client *client;
 	struct sl_store_req call;
 	struct sl_cpu_job job; /* local access: the system call */
-	int64_t start_ns;
+	int64_t start_ns, sent_ns;
+	uint32_t write; /* in the ledger */
 };
 
 struct syncwrite_client {
@@ -38,11 +39,26 @@ static void send_call(struct slot *slot, int64_t now_ns)
 {
 	const struct sl_client_env *env = &slot->client->client.env;
 
+	slot->sent_ns = now_ns;
 	if (env->local) {
+		slot->call.write =
+		    slot->call.op == SL_STORE_WRITE ? sl_ledger_sent(env->ledger, now_ns, &slot->call, 0) : 0;
 		slot->job.done.fire = call_ready;
 		sl_cpu_run(env->local_cpu, now_ns, &slot->job, (int64_t)env->box->local_call_cpu_ns);
 	} else {
 		sl_hyp_call(env->hyp, now_ns, &slot->call);
+	}
+}
+
+/* What the hypervisor's client does for calls over NFS. */
+static void enter_local(const struct slot *slot, int64_t now_ns)
+{
+	struct sl_ledger *ledger = slot->client->client.env.ledger;
+
+	if (slot->call.op == SL_STORE_WRITE) {
+		sl_ledger_replied(ledger, now_ns, slot->write, slot->call.stable);
+	} else {
+		sl_ledger_committed(ledger, now_ns, slot->call.file, slot->sent_ns);
 	}
 }
 
@@ -51,12 +67,19 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	struct slot *slot = sl_container_of(timer, struct slot, call.done);
 	struct sl_client *client = &slot->client->client;
 
+	if (slot->call.op == SL_STORE_WRITE) {
+		slot->write = slot->call.write;
+	}
+	if (client->env.local) {
+		enter_local(slot, now_ns);
+	}
 	if (slot->call.op == SL_STORE_WRITE && slot->call.stable == SL_UNSTABLE) {
 		slot->call.op = SL_STORE_COMMIT;
 		slot->call.bytes = 0;
 		send_call(slot, now_ns);
 		return;
 	}
+	sl_ledger_promise_write(client->env.ledger, now_ns, slot->write);
 	sl_hist_add(&client->report.latency, now_ns - slot->start_ns);
 	sl_trace_span(client->env.trace, "guest", "write", slot->call.tag, slot->start_ns, now_ns);
 	if (sl_client_count(client, now_ns)) {

@@ -13,7 +13,7 @@ struct hyp_call {
 	struct sl_store_req call;
 	struct sl_store_req *outer; /* whose call it is: a program's ... */
 	struct sl_hyp_req *req;     /* ... or the guest's disk request */
-	int64_t start_ns;
+	int64_t start_ns, sent_ns;
 	bool commit_follows;
 };
 
@@ -32,6 +32,18 @@ static struct hyp_call *call_get(struct sl_hyp *hyp, int64_t now_ns)
 	return call;
 }
 
+/* The client's side of the ledger. */
+static void enter_reply(const struct hyp_call *call, int64_t now_ns)
+{
+	const struct sl_store_req *req = &call->call;
+
+	if (req->op == SL_STORE_WRITE) {
+		sl_ledger_replied(call->hyp->ledger, now_ns, req->write, req->stable);
+	} else if (req->op == SL_STORE_COMMIT) {
+		sl_ledger_committed(call->hyp->ledger, now_ns, req->file, call->sent_ns);
+	}
+}
+
 /* The reply is back. */
 static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 {
@@ -39,6 +51,7 @@ static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 	struct sl_hyp *hyp = call->hyp;
 	struct sl_timer *done;
 
+	enter_reply(call, now_ns);
 	if (call->commit_follows) {
 		call->commit_follows = false;
 		call->call.op = SL_STORE_COMMIT;
@@ -94,6 +107,7 @@ static void send_call(struct hyp_call *call, int64_t now_ns)
 	sl_trace_add(hyp->trace, &(struct sl_span){"network", "call", call->call.tag, sent_ns, at_ns,
 						   at_ns - sent_ns - hyp->wire->waited_ns});
 	hyp->n_calls++;
+	call->sent_ns = now_ns;
 	call->hop.fire = call_arrived;
 	sl_loop_arm(hyp->loop, &call->hop, at_ns);
 }
@@ -118,6 +132,8 @@ void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
 	call->call.file = VM_DISK_FILE;
 	call->call.offset_bytes = req->offset_bytes;
 	call->call.tag = req->tag;
+	call->call.write =
+	    req->op == SL_HYP_WRITE ? sl_ledger_sent(hyp->ledger, now_ns, &call->call, req->group) : 0;
 	call->commit_follows = req->op == SL_HYP_WRITE && hyp->hypervisor == SL_HYP_QEMU &&
 			       hyp->disk_cache == SL_CACHE_WRITETHROUGH;
 	send_call(call, now_ns);
@@ -127,6 +143,7 @@ void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *outer)
 {
 	struct hyp_call *call = call_get(hyp, now_ns);
 
+	outer->write = outer->op == SL_STORE_WRITE ? sl_ledger_sent(hyp->ledger, now_ns, outer, 0) : 0;
 	call->outer = outer;
 	call->call = *outer;
 	send_call(call, now_ns);

@@ -13,6 +13,7 @@
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
 #include "sim/scenario/box.h"
+#include "sim/store/ledger.h"
 #include "sim/store/store.h"
 #include "sim/wire/wire.h"
 
@@ -33,13 +34,15 @@ struct sl_hyp_req {
 	uint32_t bytes;
 	int64_t offset_bytes;
 	uint64_t tag;
+	uint32_t group; /* WRITE: of the ledger; 0 = none */
 };
 
 struct sl_hyp {
-	struct sl_loop *loop;    /* borrowed */
-	struct sl_store *server; /* borrowed: the NFS server */
-	struct sl_wire *wire;    /* borrowed */
-	struct sl_trace *trace;  /* borrowed, may be NULL */
+	struct sl_loop *loop;     /* borrowed */
+	struct sl_store *server;  /* borrowed: the NFS server */
+	struct sl_wire *wire;     /* borrowed */
+	struct sl_trace *trace;   /* borrowed, may be NULL */
+	struct sl_ledger *ledger; /* borrowed, may be NULL: who sent what when; set it after sl_hyp_init */
 	int hypervisor, disk_cache;
 	int64_t half_delay_ns;
 	struct sl_slab calls;
@@ -56,7 +59,7 @@ bool sl_hyp_has_flush(const struct sl_hyp *hyp);
 void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req);
 
 /* One NFS call of a program that speaks NFS itself (libnfs in a guest), over the same path: `outer` is filled
- * by the caller (op, stable, file, range), its done fires when the reply is back. */
+ * by the caller (op, stable, file, range), its done fires when the reply is back; `write` is set here. */
 void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *outer);
 
 #endif

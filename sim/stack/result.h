@@ -23,6 +23,15 @@ struct sl_resource {
 	double utilisation;
 };
 
+/* What a cut of the power takes: the worst of some hundred cuts of the whole box. */
+struct sl_loss {
+	bool known;      /* the run was recorded */
+	double seconds;  /* age of the oldest acknowledged write that is lost */
+	uint64_t writes; /* acknowledged and lost, as many at once */
+	int64_t bytes;
+	char why[160]; /* the layer that answers for it; "" when nothing is lost */
+};
+
 /* One run of one workload on one box. Latencies are those of one transaction (oltp), one request (fileio:
  * request or fsync round trip as the client sees it) or one write (syncwrite). */
 struct sl_measure {
@@ -35,6 +44,7 @@ struct sl_measure {
 	 * that go there included. */
 	int64_t log_bytes, data_bytes;
 	uint64_t log_requests; /* of the log devices, flushes included, as iostat counts writes */
+	struct sl_loss loss;
 	int n_resources;
 	struct sl_resource resources[SL_RESOURCES_MAX];
 	/* kind disk: writes per second over time, on so much of the disk */

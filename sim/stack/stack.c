@@ -9,7 +9,7 @@
 #include "sim/guest/client.h"
 #include "sim/hyp/hyp.h"
 #include "sim/stack/disk_run.h"
-#include "sim/stack/result.h"
+#include "sim/stack/record.h"
 #include "sim/wire/wire.h"
 #include "sim/zfs/nfsd.h"
 #include "sim/zfs/pool.h"
@@ -22,6 +22,14 @@ struct stack {
 	struct sl_wire wire;
 	struct sl_hyp hyp;
 	struct sl_client *client;
+};
+
+/* How a box is run. */
+struct run {
+	uint64_t seed;
+	struct sl_trace *trace;
+	struct sl_record *record;
+	enum sl_zil_broken broken;
 };
 
 /* Data that the workload reads from the pool: decides the ARC's hit rate. */
@@ -81,18 +89,24 @@ static void stack_fini(struct stack *stack)
 }
 
 static int stack_init(struct stack *stack, const struct sl_box *box, const struct sl_workload *workload,
-		      uint64_t seed, struct sl_trace *trace, struct sl_err *err)
+		      const struct run *run, struct sl_err *err)
 {
+	struct sl_trace *trace = run->trace;
 	struct sl_client_env env = {
 	    .cpu = &stack->guest_cpu,
 	    .hyp = &stack->hyp,
 	    .trace = trace,
 	    .box = box,
 	    .workload = workload,
-	    .seed = seed,
+	    .seed = run->seed,
+	    .ledger = run->record ? &run->record->ledger : NULL,
 	};
-	struct sl_pool_env pool = {
-	    .cpu = &stack->nas_cpu, .trace = trace, .seed = seed, .working_set_bytes = working_set(workload)};
+	struct sl_pool_env pool = {.cpu = &stack->nas_cpu,
+				   .trace = trace,
+				   .seed = run->seed,
+				   .history = run->record ? &run->record->history : NULL,
+				   .broken = run->broken,
+				   .working_set_bytes = working_set(workload)};
 	int rc;
 
 	memset(stack, 0, sizeof(*stack));
@@ -112,6 +126,7 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	}
 	sl_wire_init(&stack->wire, box);
 	sl_hyp_init(&stack->hyp, box, stack->loop, &stack->wire, stack->server, trace);
+	stack->hyp.ledger = env.ledger;
 	env.loop = stack->loop;
 	if (workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_LOCAL) {
 		env.local = sl_pool_store(stack->pool);
@@ -155,16 +170,16 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	add_resource(ret, "data disks", pool.data_utilisation);
 }
 
-int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err)
+static int run_box(const struct sl_box *box, const struct sl_workload *workload, const struct run *run,
+		   struct sl_measure *ret, struct sl_err *err)
 {
 	struct stack stack;
 	int rc;
 
 	if (workload->kind == SL_WL_DISK) {
-		return sl_disk_run(box, workload, seed, ret, err);
+		return sl_disk_run(box, workload, run->seed, ret, err);
 	}
-	rc = stack_init(&stack, box, workload, seed, trace, err);
+	rc = stack_init(&stack, box, workload, run, err);
 
 	if (rc == 0) {
 		assert(stack.client);
@@ -174,8 +189,39 @@ int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, u
 	if (rc == 0) {
 		read_meters(&stack, box, ret);
 	}
+	if (rc == 0 && run->record) {
+		int64_t full_ns = run->record->ledger.full_ns, now_ns = sl_loop_now(stack.loop);
+
+		run->record->end_ns = full_ns < now_ns ? full_ns : now_ns;
+	}
 	stack_fini(&stack);
 	return rc;
+}
+
+int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err)
+{
+	return run_box(box, workload, &(struct run){.seed = seed, .trace = trace}, ret, err);
+}
+
+int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		    enum sl_zil_broken broken, struct sl_trace *trace, struct sl_record *record,
+		    struct sl_measure *ret, struct sl_err *err)
+{
+	return run_box(box, workload, &(struct run){seed, trace, record, broken}, ret, err);
+}
+
+void sl_record_init(struct sl_record *record, uint32_t limit)
+{
+	sl_ledger_init(&record->ledger, limit);
+	sl_history_init(&record->history, &record->ledger);
+	record->end_ns = 0;
+}
+
+void sl_record_fini(struct sl_record *record)
+{
+	sl_history_fini(&record->history);
+	sl_ledger_fini(&record->ledger);
 }
 
 /* A store with CPUs of its own: what serve puts behind its sockets. */

@@ -19,9 +19,9 @@ static void *grown(void *items, uint32_t n, uint32_t *room, size_t size)
 	return items;
 }
 
-void sl_history_init(struct sl_history *history)
+void sl_history_init(struct sl_history *history, const struct sl_ledger *ledger)
 {
-	*history = (struct sl_history){0};
+	*history = (struct sl_history){.ledger = ledger};
 	sl_slab_init(&history->marks, sizeof(struct sl_mark));
 }
 
@@ -33,9 +33,14 @@ void sl_history_fini(struct sl_history *history)
 	sl_slab_fini(&history->marks);
 }
 
+static bool is_open(const struct sl_history *history)
+{
+	return history && history->ledger->full_ns == SL_NEVER;
+}
+
 uint32_t sl_history_arrived(struct sl_history *history, uint32_t id, uint64_t txg)
 {
-	if (!history || id == 0 || history->full) {
+	if (!is_open(history) || id == 0) {
 		return 0;
 	}
 	history->writes =
@@ -68,7 +73,7 @@ void sl_history_packed(struct sl_history *history, uint64_t block, uint32_t writ
 {
 	struct sl_history_block *at;
 
-	if (!history || history->full) {
+	if (!is_open(history)) {
 		return;
 	}
 	at = block_at(history, block);
@@ -89,17 +94,17 @@ static struct sl_mark *part_of(struct sl_history *history, struct sl_mark **mark
 
 struct sl_mark *sl_history_block_mark(struct sl_history *history, uint64_t block)
 {
-	return history && !history->full ? part_of(history, &block_at(history, block)->mark) : NULL;
+	return is_open(history) ? part_of(history, &block_at(history, block)->mark) : NULL;
 }
 
 struct sl_mark *sl_history_txg_mark(struct sl_history *history, uint64_t txg)
 {
-	return history && !history->full ? part_of(history, &txg_at(history, txg)->mark) : NULL;
+	return is_open(history) ? part_of(history, &txg_at(history, txg)->mark) : NULL;
 }
 
 void sl_history_synced(struct sl_history *history, uint64_t txg, int64_t now_ns)
 {
-	if (history && !history->full) {
+	if (is_open(history)) {
 		txg_at(history, txg)->synced_ns = now_ns;
 	}
 }

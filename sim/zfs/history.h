@@ -7,11 +7,11 @@
 #ifndef SL_ZFS_HISTORY_H
 #define SL_ZFS_HISTORY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/slab.h"
 #include "sim/device/mark.h"
+#include "sim/store/ledger.h"
 
 #define SL_HISTORY_UNLOGGED UINT32_MAX
 
@@ -40,10 +40,10 @@ struct sl_history {
 	struct sl_history_block *blocks;
 	struct sl_history_txg *txgs; /* by number */
 	uint32_t n_writes, writes_room, n_blocks, blocks_room, n_txgs, txgs_room;
-	bool full; /* nothing more is recorded */
+	const struct sl_ledger *ledger; /* borrowed: once it is full nothing more is recorded */
 };
 
-void sl_history_init(struct sl_history *history);
+void sl_history_init(struct sl_history *history, const struct sl_ledger *ledger);
 void sl_history_fini(struct sl_history *history);
 
 /* Write `id` of the ledger has arrived and belongs to `txg`. Returns its place in writes + 1; 0 for id 0. */

@@ -17,7 +17,7 @@ cmp -s "$work/table" "$work/pasted" || fail "README.md: the table is not what is
 
 n=0
 grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab*.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
-for command in run explain advise init fit doctor help; do
+for command in run explain advise powercut init fit doctor help; do
 	"$sloglab" "$command" --help >>"$work/help"
 done
 for command in test serve replay; do

@@ -1,0 +1,30 @@
+/* A run of the model with everything written down that a cut of the power needs to know. */
+#ifndef SL_STACK_RECORD_H
+#define SL_STACK_RECORD_H
+
+#include "sim/stack/result.h"
+#include "sim/store/ledger.h"
+#include "sim/zfs/history.h"
+#include "sim/zfs/zil.h"
+
+struct sl_record {
+	struct sl_ledger ledger;
+	struct sl_history history;
+	int64_t end_ns; /* of what is recorded: of the run, or when the ledger was full */
+};
+
+/* Up to `limit` writes are followed. */
+void sl_record_init(struct sl_record *record, uint32_t limit);
+void sl_record_fini(struct sl_record *record);
+
+/* sl_stack_run that fills `record` (NULL: it is sl_stack_run), with a rule of the ZIL broken. Recording takes
+ * no part in the run: the measure is the same. */
+int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		    enum sl_zil_broken broken, struct sl_trace *trace, struct sl_record *record,
+		    struct sl_measure *ret, struct sl_err *err);
+
+/* sl_stack_run with ret->loss filled: the worst of some hundred cuts of the whole box. */
+int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		      struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
+
+#endif
