@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "cli/table.h"
 #include "sim/base/json.h"
+#include "sim/device/iops.h"
 #include "sim/device/ssd.h"
 
 #define DEVICES_MAX 512

@@ -272,8 +272,11 @@ static void page_rms(const struct sl_report *report, FILE *out)
 		double rms = sl_result_rms(report->result, roles[i], sl_report_predictor(report), &n);
 
 		if (n > 0) {
-			fprintf(out, "<p>Error of the %s: <strong>%.2f %%</strong> RMS over %d.</p>\n",
-				what[i], rms, n);
+			fprintf(
+			    out,
+			    "<p>Error of the %s: <strong>%.2f %%</strong> RMS over %d, median %.2f %%.</p>\n",
+			    what[i], rms, n,
+			    sl_result_median_error(report->result, roles[i], sl_report_predictor(report)));
 		}
 	}
 }

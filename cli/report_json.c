@@ -11,9 +11,9 @@
 
 static const char *metric_name(const struct sl_workload *workload)
 {
-	static const char *const disk_metrics[] = {"iops",           "mib_rate",    "least_iops",
-						   "least_mib_rate", "steady_iops", "steady_mib_rate",
-						   "steady_minutes", "fill_minutes"};
+	static const char *const disk_metrics[] = {"iops",           "mib_rate",     "least_iops",
+						   "least_mib_rate", "steady_iops",  "steady_mib_rate",
+						   "steady_minutes", "fill_minutes", "latency"};
 
 	if (workload->metric == SL_METRIC_IOSTAT_WRITES) {
 		return "iostat_write_rate";
@@ -169,7 +169,10 @@ static json_t *json_rms(const struct sl_report *report)
 		if (n > 0) {
 			json_object_set_new(
 			    object, sl_role_name(roles[i]),
-			    json_pack("{s:o, s:i}", "error_pct", sl_json_figure(rms), "cells", n));
+			    json_pack("{s:o, s:o, s:i}", "error_pct", sl_json_figure(rms), "median_pct",
+				      sl_json_figure(sl_result_median_error(report->result, roles[i],
+									    sl_report_predictor(report))),
+				      "cells", n));
 		}
 	}
 	return object;

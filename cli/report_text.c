@@ -175,8 +175,9 @@ static void print_rms(const struct sl_report *report, enum sl_engine engine, FIL
 		double rms = sl_result_rms(report->result, roles[i], engine, &n);
 
 		if (n > 0) {
-			fprintf(out, "%s %s cells %.2f %% over %d",
-				any ? ";" : "RMS error:", sl_role_name(roles[i]), rms, n);
+			fprintf(out, "%s %s cells %.2f %% over %d (median %.2f %%)",
+				any ? ";" : "RMS error:", sl_role_name(roles[i]), rms, n,
+				sl_result_median_error(report->result, roles[i], engine));
 			any = true;
 		}
 	}

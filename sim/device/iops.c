@@ -6,6 +6,8 @@
 #include "sim/base/rng.h"
 #include "sim/device/kinds.h"
 
+#define NO_TIME_REQUESTS 100000
+
 struct closed_loop;
 
 struct slot {
@@ -59,10 +61,17 @@ static void on_done(struct sl_timer *timer, int64_t now_ns)
 	struct slot *slot = sl_container_of(timer, struct slot, req.done);
 	struct closed_loop *run = slot->run;
 
+	if (run->load->flush && slot->req.op == SL_DEV_WRITE) {
+		slot->req.op = SL_DEV_FLUSH;
+		sl_dev_submit(run->dev, now_ns, &slot->req);
+		return;
+	}
 	run->done++;
 	run->last_ns = now_ns;
 	note(run->load->series, now_ns);
-	if (run->done < run->load->requests && now_ns < run->load->duration_ns) {
+	/* A disk that takes no time would never get to the end. */
+	if (run->done < run->load->requests && now_ns < run->load->duration_ns &&
+	    (now_ns > 0 || run->done < NO_TIME_REQUESTS)) {
 		send(slot, now_ns);
 	} else {
 		sl_loop_stop(run->dev->loop);
@@ -96,10 +105,12 @@ int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load,
 	int rc;
 
 	if (load->depth < 1 || load->depth > SL_IOPS_DEPTH_MAX || load->block_bytes < 512 ||
-	    (double)load->block_bytes > size) {
-		return sl_err_set(err, -EINVAL,
-				  "random requests: depth 1 to %d, blocks from 512 bytes to the disk's size",
-				  SL_IOPS_DEPTH_MAX);
+	    (double)load->block_bytes > size || load->duration_ns < 1) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "random requests: depth 1 to %d, blocks from 512 bytes to the disk's size, for "
+		    "some time",
+		    SL_IOPS_DEPTH_MAX);
 	}
 	run = calloc(1, sizeof(*run) + (size_t)load->depth * sizeof(run->slots[0]));
 	loop = sl_loop_new_virtual();
@@ -124,5 +135,22 @@ int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load,
 	}
 	sl_loop_free(loop);
 	free(run);
+	return rc;
+}
+
+int sl_dev_sync_write_ns(const struct sl_dev_spec *spec, int64_t bytes, int64_t duration_ns, uint64_t seed,
+			 double *ret_ns, struct sl_err *err)
+{
+	struct sl_iops_load load = {.write = true,
+				    .flush = true,
+				    .block_bytes = bytes,
+				    .depth = 1,
+				    .duration_ns = duration_ns,
+				    .requests = UINT64_MAX,
+				    .seed = seed};
+	double rate = 0;
+	int rc = sl_dev_iops(spec, &load, &rate, err);
+
+	*ret_ns = rate > 0 ? 1e9 / rate : 0;
 	return rc;
 }

@@ -12,6 +12,7 @@
 
 struct sl_iops_load {
 	bool write;
+	bool flush; /* after each write, before the next of its slot: synchronous writes */
 	int64_t block_bytes;
 	int64_t span_bytes;  /* from the start of the disk; 0 = all */
 	int depth;           /* requests outstanding, 1 to SL_IOPS_DEPTH_MAX */
@@ -21,9 +22,14 @@ struct sl_iops_load {
 	struct sl_series *series; /* gets the rate over time in steps of its step_ns; NULL = not wanted */
 };
 
-/* Requests per second of `spec` at uniformly random places, without flushes. Errors: those of sl_dev_new,
- * -EINVAL (depth, block), errno of the loop. */
+/* Requests per second of `spec` at uniformly random places, a write and its flush as one; 0 when the disk
+ * takes no time. Errors: those of sl_dev_new, -EINVAL (depth, block, duration), errno of the loop. */
 int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load, double *ret,
 		struct sl_err *err);
+
+/* Mean latency of one write of `bytes` and the flush that makes it stable, at queue depth 1 and random
+ * places, over `duration_ns` of virtual time: what diskinfo -wS shows. Errors: those of sl_dev_iops. */
+int sl_dev_sync_write_ns(const struct sl_dev_spec *spec, int64_t bytes, int64_t duration_ns, uint64_t seed,
+			 double *ret_ns, struct sl_err *err);
 
 #endif

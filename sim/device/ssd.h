@@ -92,10 +92,4 @@ int sl_ssd_saturate(const struct sl_dev_spec *spec, const struct sl_ssd_load *lo
 		    struct sl_err *err);
 void sl_ssd_curve_free(struct sl_ssd_curve *curve);
 
-/* Mean latency of one write of `bytes` and the flush that makes it stable, at queue depth 1 and random
- * places, over `duration_ns` of virtual time: what diskinfo -wS shows. Any kind of disk. Errors: those of
- * sl_dev_new, -EINVAL (bytes), errno of the loop. */
-int sl_dev_sync_write_ns(const struct sl_dev_spec *spec, int64_t bytes, int64_t duration_ns, uint64_t seed,
-			 double *ret_ns, struct sl_err *err);
-
 #endif

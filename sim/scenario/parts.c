@@ -96,6 +96,7 @@ static int check_disk(const struct sl_yaml *yaml, const yaml_node_t *map, const 
 	bool steady = workload->disk_metric == SL_DISK_STEADY_IOPS ||
 		      workload->disk_metric == SL_DISK_STEADY_MIB ||
 		      workload->disk_metric == SL_DISK_STEADY_MINUTES;
+	uint64_t unit = workload->disk_flush == SL_DISK_FLUSH_EACH ? 512 : 4096;
 
 	if (workload->max_time_ns <= workload->measure_from_ns) {
 		return sl_yaml_fail(yaml, map, workload->name, err,
@@ -116,8 +117,9 @@ static int check_disk(const struct sl_yaml *yaml, const yaml_node_t *map, const 
 		return sl_yaml_fail(yaml, map, workload->name, err,
 				    "steady is said of windows of 10 minutes; give max_time 20min or more");
 	}
-	if ((uint64_t)workload->block_bytes % 4096 != 0) {
-		return sl_yaml_fail(yaml, map, workload->name, err, "block must be a multiple of 4 KiB");
+	if ((uint64_t)workload->block_bytes % unit != 0) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "block must be a multiple of 4 KiB, or of 512 bytes with flush: each");
 	}
 	return 0;
 }

@@ -41,6 +41,7 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	}
 	ret->series = curve.iops;
 	ret->span_bytes = load.span_bytes;
+	ret->rate = sl_series_mean(&curve.iops, 0, load.duration_ns);
 	ret->operations = curve.writes * curve.scale;
 	ret->events = curve.writes;
 	if (curve.iops.n > 0) {
@@ -50,11 +51,13 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	return 0;
 }
 
-static int closed_loop(const struct sl_dev_spec *spec, const struct sl_workload *workload, uint64_t seed,
+static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload *workload, uint64_t seed,
 		       struct sl_measure *ret, struct sl_err *err)
 {
+	struct sl_dev_spec spec = *disk;
 	struct sl_iops_load load = {
 	    .write = true,
+	    .flush = workload->disk_flush == SL_DISK_FLUSH_EACH,
 	    .block_bytes = (int64_t)workload->block_bytes,
 	    .span_bytes = (int64_t)workload->file_total_bytes,
 	    .depth = (int)(workload->depth * workload->threads),
@@ -63,17 +66,18 @@ static int closed_loop(const struct sl_dev_spec *spec, const struct sl_workload 
 	    .seed = seed,
 	    .series = &ret->series,
 	};
-	double rate;
 	int rc;
 
+	/* With a flush after each write the flash keeps up: its map need not be made. */
+	spec.raw_bytes = 0;
 	ret->series.step_ns = step_of(workload);
 	ret->span_bytes = load.span_bytes;
-	rc = sl_dev_iops(spec, &load, &rate, err);
+	rc = sl_dev_iops(&spec, &load, &ret->rate, err);
 	if (rc < 0) {
 		return rc;
 	}
-	ret->operations = (uint64_t)(rate * (double)load.duration_ns / 1e9);
-	ret->p50_ns = ret->p95_ns = ret->p99_ns = rate > 0 ? (int64_t)(load.depth * 1e9 / rate) : 0;
+	ret->operations = (uint64_t)(ret->rate * (double)load.duration_ns / 1e9);
+	ret->p50_ns = ret->p95_ns = ret->p99_ns = ret->rate > 0 ? (int64_t)(load.depth * 1e9 / ret->rate) : 0;
 	return 0;
 }
 
@@ -87,13 +91,13 @@ int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload, ui
 		struct sl_measure *ret, struct sl_err *err)
 {
 	const struct sl_dev_spec *spec = &box->data[0];
-	int rc;
 
 	*ret = (struct sl_measure){.elapsed_ns = (int64_t)workload->max_time_ns};
-	rc = spec->kind == SL_DEV_SSD && sl_ssd_has_nand(spec) ? saturate(spec, workload, seed, ret, err)
-							       : closed_loop(spec, workload, seed, ret, err);
-	ret->rate = sl_series_mean(&ret->series, (int64_t)workload->measure_from_ns, end_of(workload));
-	return rc;
+	if (spec->kind == SL_DEV_SSD && sl_ssd_has_nand(spec) &&
+	    workload->disk_flush == SL_DISK_FLUSH_NEVER) {
+		return saturate(spec, workload, seed, ret, err);
+	}
+	return closed_loop(spec, workload, seed, ret, err);
 }
 
 static double rate_of(const struct sl_measure *measure, const struct sl_workload *workload)
@@ -110,12 +114,16 @@ static double rate_of(const struct sl_measure *measure, const struct sl_workload
 		steady_ns = sl_series_steady_ns(series, STEADY_WINDOW_NS, STEADY_TOLERANCE);
 		return steady_ns < 0 ? 0 : sl_series_mean(series, steady_ns, steady_ns + STEADY_WINDOW_NS);
 	default:
-		return sl_series_mean(series, from_ns, end_of(workload));
+		/* The whole run is known better than by its steps: the last one is not complete. */
+		return from_ns == 0 && workload->measure_to_ns <= 0
+			   ? measure->rate
+			   : sl_series_mean(series, from_ns, end_of(workload));
 	}
 }
 
 double sl_disk_value(const struct sl_measure *measure, const struct sl_workload *workload)
 {
+	double rate;
 	int64_t at_ns;
 
 	switch (workload->disk_metric) {
@@ -123,6 +131,9 @@ double sl_disk_value(const struct sl_measure *measure, const struct sl_workload 
 	case SL_DISK_LEAST_MIB:
 	case SL_DISK_STEADY_MIB:
 		return rate_of(measure, workload) * workload->block_bytes / MIB;
+	case SL_DISK_LATENCY_US:
+		rate = rate_of(measure, workload);
+		return rate > 0 ? (double)(workload->depth * workload->threads) * 1e6 / rate : 0;
 	case SL_DISK_STEADY_MINUTES:
 		at_ns = sl_series_steady_ns(&measure->series, STEADY_WINDOW_NS, STEADY_TOLERANCE);
 		break;
@@ -146,6 +157,8 @@ const char *sl_disk_unit(const struct sl_workload *workload)
 	case SL_DISK_STEADY_MINUTES:
 	case SL_DISK_FILL_MINUTES:
 		return "minutes";
+	case SL_DISK_LATENCY_US:
+		return "us";
 	default:
 		return "IOPS";
 	}

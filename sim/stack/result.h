@@ -113,6 +113,9 @@ const struct sl_cell *sl_result_find(const struct sl_result *result, int variant
 double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine,
 		     int *ret_count);
 
+/* Median size of error_pct over the same cells, 0 when there is none. */
+double sl_result_median_error(const struct sl_result *result, enum sl_role role, enum sl_engine engine);
+
 /* Mean and 95 % half width of n samples (Student t, n < 2: 0). */
 void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *ret_ci95);
 

@@ -34,6 +34,11 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 	*ret_ci95 = t * square_root(squares / (n - 1) / n);
 }
 
+static bool counts(const struct sl_cell *cell, enum sl_role role, enum sl_engine engine)
+{
+	return cell->has_published && cell->role == role && cell->engine == engine;
+}
+
 double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine, int *ret_count)
 {
 	double squares = 0;
@@ -42,7 +47,7 @@ double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_
 	for (int i = 0; i < result->n_cells; i++) {
 		const struct sl_cell *cell = &result->cells[i];
 
-		if (cell->has_published && cell->role == role && cell->engine == engine) {
+		if (counts(cell, role, engine)) {
 			squares += cell->error_pct * cell->error_pct;
 			n++;
 		}
@@ -51,4 +56,46 @@ double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_
 		*ret_count = n;
 	}
 	return n > 0 ? square_root(squares / n) : 0;
+}
+
+static double size_of(double error_pct)
+{
+	return error_pct < 0 ? -error_pct : error_pct;
+}
+
+/* How many errors are smaller than `pct`, or as small. */
+static int rank(const struct sl_result *result, enum sl_role role, enum sl_engine engine, double pct,
+		bool or_equal)
+{
+	int n = 0;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		double size = size_of(result->cells[i].error_pct);
+
+		n += counts(&result->cells[i], role, engine) && (size < pct || (or_equal && size <= pct));
+	}
+	return n;
+}
+
+/* The error with `at` smaller ones. */
+static double error_at(const struct sl_result *result, enum sl_role role, enum sl_engine engine, int at)
+{
+	for (int i = 0; i < result->n_cells; i++) {
+		double size = size_of(result->cells[i].error_pct);
+
+		if (counts(&result->cells[i], role, engine) &&
+		    rank(result, role, engine, size, false) <= at &&
+		    at < rank(result, role, engine, size, true)) {
+			return size;
+		}
+	}
+	return 0;
+}
+
+double sl_result_median_error(const struct sl_result *result, enum sl_role role, enum sl_engine engine)
+{
+	int n = 0;
+
+	(void)sl_result_rms(result, role, engine, &n);
+	return (error_at(result, role, engine, (n - 1) / 2) + error_at(result, role, engine, n / 2)) / 2;
 }

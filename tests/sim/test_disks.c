@@ -93,3 +93,27 @@ Test(disks, an_array_of_eight_disks, .timeout = 600)
 	sl_result_fini(&result);
 	sl_scenario_free(sc);
 }
+
+Test(disks, synchronous_writes_by_size)
+{
+	static const char *const sizes[] = {"b512", "k1",   "k2",   "k4", "k8", "k16", "k32", "k64",
+					    "k128", "k256", "k512", "m1", "m2", "m4",  "m8"};
+	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/sync-write-sizes.yaml");
+	struct sl_result intel = run(sc, "intel-710", NULL), samsung = run(sc, "samsung-950-pro", NULL);
+	double squares = 0;
+
+	for (int i = 0; i < 15; i++) {
+		double error_pct = cell(&samsung, sizes[i])->error_pct;
+
+		check_error(&intel, sizes[i], 10);
+		if (i <= 7) {
+			check_error(&samsung, sizes[i], 10);
+		} else {
+			squares += error_pct * error_pct;
+		}
+	}
+	cr_assert(sqrt(squares / 7) <= 25, "RMS %.1f %%", sqrt(squares / 7));
+	sl_result_fini(&intel);
+	sl_result_fini(&samsung);
+	sl_scenario_free(sc);
+}

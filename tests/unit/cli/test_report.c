@@ -297,7 +297,8 @@ Test(text, has_a_row_per_cell_and_the_errors_below)
 	made_init(&m, false);
 	cr_assert_eq(sl_report_text(&m.report, out, &err), 0);
 	fclose(out);
-	assert_contains(text, "RMS error: calibrate cells 1.00 % over 1; predict cells 1.66 % over 1\n");
+	assert_contains(text, "RMS error: calibrate cells 1.00 % over 1 (median 1.00 %); predict cells 1.66 "
+			      "% over 1 (median 1.66 %)\n");
 	assert_contains(text, "oltp\"2'   none             149");
 	assert_contains(text, "parameters: 1 fitted");
 	assert_lacks(text, "\033");

@@ -257,6 +257,7 @@ Test(scenario_bad, workloads)
 	    {W("kind: disk, interval: 61s"), 4, 16, "w: interval must be from 1/1500 of max_time"},
 	    {W("kind: disk, metric: steady_minutes, max_time: 19min"), 4, 16, "w: steady is said of windows"},
 	    {W("kind: disk, block: 1KiB"), 4, 16, "w: block must be a multiple of 4 KiB"},
+	    {W("kind: disk, flush: each, block: 1000B"), 4, 16, "w: block must be a multiple of 4 KiB"},
 	    {W("of: x"), 4, 21, "of: unknown workload 'x'; name one"},
 	    {W("of: w"), 4, 21, "of: unknown workload 'w'; name one"},
 	    {WORK_HEAD "workloads: {w: {kind: disk}, v: {of: w, depth: 2}}\n", 4, 41,

@@ -60,6 +60,19 @@ Test(stats, calibrate_and_predict_cells_have_their_own_rms)
 	cr_assert_eq(n, 0);
 }
 
+Test(stats, the_median_error_takes_sizes)
+{
+	struct sl_cell cells[] = {cell_of(SL_ROLE_PREDICT, -30), cell_of(SL_ROLE_PREDICT, 2),
+				  cell_of(SL_ROLE_PREDICT, 2), cell_of(SL_ROLE_CALIBRATE, 50),
+				  cell_of(SL_ROLE_PREDICT, -4)};
+	struct sl_result result = {.n_cells = 4, .cells = cells};
+
+	cr_assert_eq(sl_result_median_error(&result, SL_ROLE_PREDICT, SL_ENGINE_MODEL), 2.0);
+	result.n_cells = 5;
+	cr_assert_eq(sl_result_median_error(&result, SL_ROLE_PREDICT, SL_ENGINE_MODEL), 3.0);
+	cr_assert_eq(sl_result_median_error(&result, SL_ROLE_PREDICT, SL_ENGINE_LIVE), 0.0);
+}
+
 Test(stats, the_gain_is_a_sentence_that_names_the_limit)
 {
 	struct sl_scenario *sc = load("b3n-2014");
