@@ -19,6 +19,7 @@ static const struct sl_command commands[] = {
      sl_cmd_powercut},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
     {"disk", "COMMAND", "disks: catalogue, tests, block devices over NBD with power cuts", sl_cmd_disk},
+    {"image", "COMMAND", "images of the virtual machines: build, list, clean", sl_cmd_image},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
     {"help", "[COMMAND|scenarios]", "this text, the options of a command, or the ready scenarios",
      sl_cmd_help},

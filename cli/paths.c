@@ -39,7 +39,7 @@ static bool paths_up(char *path)
 static bool paths_try(struct sl_paths *p, const char *root, const char *data)
 {
 	return paths_join(p->data, root, data) && paths_is_dir(p->data, "catalogue") &&
-	       paths_join(p->scenarios, root, "scenarios");
+	       paths_join(p->scenarios, root, "scenarios") && paths_join(p->images, root, "images");
 }
 
 static bool paths_above(struct sl_paths *p)

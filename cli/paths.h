@@ -12,6 +12,7 @@
 struct sl_paths {
 	char data[PATH_MAX];      /* holds "catalogue" and "profiles" */
 	char scenarios[PATH_MAX]; /* ready scenarios */
+	char images[PATH_MAX];    /* recipes of the images */
 	char bin[PATH_MAX];       /* folder of this program: its companions are there */
 };
 

@@ -27,7 +27,7 @@ static int remove_entry(const char *path, const struct stat *st, int flag, struc
 	return 0;
 }
 
-static void tree_remove(const char *path)
+void sl_tree_remove(const char *path)
 {
 	nftw(path, remove_entry, TEMP_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
@@ -65,7 +65,7 @@ static void sweep(const char *base)
 		}
 		fd = folder_lock(path);
 		if (fd >= 0) {
-			tree_remove(path);
+			sl_tree_remove(path);
 			close(fd);
 		}
 	}
@@ -116,7 +116,7 @@ int sl_tempdir_make(struct sl_tempdir *ret, struct sl_err *err)
 void sl_tempdir_remove(struct sl_tempdir *dir)
 {
 	if (dir->path[0] != '\0') {
-		tree_remove(dir->path);
+		sl_tree_remove(dir->path);
 		close(dir->lock);
 		dir->path[0] = '\0';
 	}

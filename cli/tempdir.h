@@ -20,4 +20,7 @@ int sl_tempdir_make(struct sl_tempdir *ret, struct sl_err *err);
 /* Removes the folder with all that is in it. A no-op on a zeroed struct and when called again. */
 void sl_tempdir_remove(struct sl_tempdir *dir);
 
+/* Removes a tree; stays on its file system and follows no link. */
+void sl_tree_remove(const char *path);
+
 #endif
