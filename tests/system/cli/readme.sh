@@ -20,8 +20,9 @@ grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab*.1 | sed 's/`.*//; 
 for command in run explain advise powercut init fit doctor help; do
 	"$sloglab" "$command" --help >>"$work/help"
 done
-for command in test serve replay; do
-	"$sloglab" disk "$command" --help >>"$work/help"
+for command in "disk test" "disk serve" "disk replay" "image build" "image clean"; do
+	# shellcheck disable=SC2086 # words
+	"$sloglab" $command --help >>"$work/help"
 done
 while read -r option; do
 	n=$((n + 1))
