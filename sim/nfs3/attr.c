@@ -4,6 +4,7 @@
 
 #include "sim/nfs3/handle.h"
 
+#define STICKY 01000u
 #define HANDLE_MAX 64u /* NFS3_FHSIZE */
 #define NS_PER_S 1000000000
 #define FSID 0x736c6f67u /* one file system */
@@ -24,6 +25,8 @@ static const struct {
     {EFBIG, SL_NFSERR_FBIG},
     {ENOSPC, SL_NFSERR_NOSPC},
     {EROFS, SL_NFSERR_ROFS},
+    {EMLINK, SL_NFSERR_MLINK},
+    {EDQUOT, SL_NFSERR_DQUOT},
     {ENAMETOOLONG, SL_NFSERR_NAMETOOLONG},
     {ENOTEMPTY, SL_NFSERR_NOTEMPTY},
     {ESTALE, SL_NFSERR_STALE},
@@ -64,16 +67,91 @@ uint32_t sl_nfs_open(struct sl_nfs3 *srv, struct sl_xdr_bytes handle, struct sl_
 	return sl_nfs_status(rc);
 }
 
-uint32_t sl_nfs_open_dir(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle)
+uint32_t sl_nfs_open_dir(struct sl_nfs3_call *call, struct sl_xdr_bytes handle, unsigned want,
+			 uint64_t *ret_ino)
 {
 	struct sl_attr attr = {0};
-	uint32_t status = sl_nfs_open(srv, handle, &attr);
+	uint32_t status = sl_nfs_open(call->srv, handle, &attr);
 
 	if (status != SL_NFS_OK) {
 		return status;
 	}
-	call->ino = attr.ino;
-	return attr.type == SL_FT_DIR ? SL_NFS_OK : SL_NFSERR_NOTDIR;
+	*ret_ino = attr.ino;
+	if (attr.type != SL_FT_DIR) {
+		return SL_NFSERR_NOTDIR;
+	}
+	return sl_cred_may(call->cred, &attr, want) ? SL_NFS_OK : SL_NFSERR_ACCES;
+}
+
+bool sl_nfs_may_write(const struct sl_nfs3_call *call, const struct sl_attr *attr)
+{
+	return sl_cred_owns(call->cred, attr) || sl_cred_may(call->cred, attr, SL_MAY_WRITE);
+}
+
+uint32_t sl_nfs_writable(const struct sl_nfs3 *srv)
+{
+	return srv->config.read_only ? SL_NFSERR_ROFS : SL_NFS_OK;
+}
+
+uint32_t sl_nfs_may_take(struct sl_nfs3_call *call, uint64_t dir, const char *name)
+{
+	struct sl_tree *tree = call->srv->config.tree;
+	struct sl_attr of_dir, of_child;
+	uint64_t child;
+
+	if (tree->ops->getattr(tree, dir, &of_dir) < 0 || !(of_dir.mode & STICKY) ||
+	    sl_cred_owns(call->cred, &of_dir) || tree->ops->lookup(tree, dir, name, &child) < 0 ||
+	    tree->ops->getattr(tree, child, &of_child) < 0) {
+		return SL_NFS_OK;
+	}
+	return sl_cred_owns(call->cred, &of_child) ? SL_NFS_OK : SL_NFSERR_PERM;
+}
+
+void sl_nfs_dirop_decode(struct sl_xdr_in *in, struct sl_nfs_dirop *ret)
+{
+	ret->handle = sl_nfs_handle_decode(in);
+	/* Any length that fits the record: too long a name is a status, not garbage. */
+	ret->name = sl_xdr_opaque(in, SL_NFS3_MAX_RECORD);
+}
+
+uint32_t sl_nfs_dirop_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args, unsigned want,
+			   uint64_t *ret_dir, char name[SL_TREE_NAME_MAX + 1])
+{
+	uint32_t status = sl_nfs_open_dir(call, args->handle, want, ret_dir);
+
+	return status == SL_NFS_OK ? sl_nfs_name(args->name, name) : status;
+}
+
+void sl_nfs_owner_default(const struct sl_nfs3_call *call, struct sl_setattr *set)
+{
+	const struct sl_cred *cred = call->cred;
+
+	if (!(set->mask & SL_SET_UID) || cred->uid != 0) {
+		set->uid = cred->uid;
+	}
+	if (!(set->mask & SL_SET_GID) || (cred->uid != 0 && !sl_cred_in_group(cred, set->gid))) {
+		set->gid = cred->gid;
+	}
+	set->mask |= SL_SET_UID | SL_SET_GID;
+}
+
+void sl_nfs_created_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_attr attr;
+
+	sl_xdr_put_u32(out, call->status);
+	if (call->status == SL_NFS_OK && tree->ops->getattr(tree, call->child, &attr) == 0) {
+		sl_xdr_put_u32(out, 1);
+		sl_nfs_handle_encode(srv, out, &attr);
+		sl_xdr_put_u32(out, 1);
+		sl_nfs_fattr_encode(out, &attr);
+	} else if (call->status == SL_NFS_OK) {
+		/* Created, and removed by another call since. */
+		sl_xdr_put_u32(out, 0);
+		sl_xdr_put_u32(out, 0);
+	}
+	sl_nfs_wcc_encode(srv, out, call->ino);
 }
 
 uint32_t sl_nfs_name(struct sl_xdr_bytes bytes, char ret[SL_TREE_NAME_MAX + 1])
@@ -115,7 +193,7 @@ void sl_nfs_time_encode(struct sl_xdr_out *out, int64_t time_ns)
 }
 
 /* set_atime, set_mtime: 0 = leave, 1 = server's time, 2 = client's time */
-static void time_set_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *set, uint32_t bit,
+static bool time_set_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *set, uint32_t bit,
 			    int64_t *ret)
 {
 	struct sl_tree *tree = srv->config.tree;
@@ -127,6 +205,7 @@ static void time_set_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl
 		*ret = tree->wall_ns(tree->wall_arg);
 	}
 	set->mask |= how != 0 ? bit : 0;
+	return how == 2;
 }
 
 static void u32_set_decode(struct sl_xdr_in *in, struct sl_setattr *set, uint32_t bit, uint32_t *ret)
@@ -137,8 +216,10 @@ static void u32_set_decode(struct sl_xdr_in *in, struct sl_setattr *set, uint32_
 	}
 }
 
-void sl_nfs_sattr_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *ret)
+bool sl_nfs_sattr_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *ret)
 {
+	bool atime_given;
+
 	memset(ret, 0, sizeof(*ret));
 	u32_set_decode(in, ret, SL_SET_MODE, &ret->mode);
 	u32_set_decode(in, ret, SL_SET_UID, &ret->uid);
@@ -147,8 +228,8 @@ void sl_nfs_sattr_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_se
 		ret->size_bytes = sl_xdr_u64(in);
 		ret->mask |= SL_SET_SIZE;
 	}
-	time_set_decode(srv, in, ret, SL_SET_ATIME, &ret->atime_ns);
-	time_set_decode(srv, in, ret, SL_SET_MTIME, &ret->mtime_ns);
+	atime_given = time_set_decode(srv, in, ret, SL_SET_ATIME, &ret->atime_ns);
+	return time_set_decode(srv, in, ret, SL_SET_MTIME, &ret->mtime_ns) || atime_given;
 }
 
 void sl_nfs_fattr_encode(struct sl_xdr_out *out, const struct sl_attr *attr)

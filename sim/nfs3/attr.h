@@ -18,15 +18,18 @@ enum sl_nfsstat {
 	SL_NFSERR_FBIG = 27,
 	SL_NFSERR_NOSPC = 28,
 	SL_NFSERR_ROFS = 30,
+	SL_NFSERR_MLINK = 31,
 	SL_NFSERR_NAMETOOLONG = 63,
 	SL_NFSERR_NOTEMPTY = 66,
+	SL_NFSERR_DQUOT = 69,
 	SL_NFSERR_STALE = 70,
 	SL_NFSERR_BADHANDLE = 10001,
 	SL_NFSERR_NOT_SYNC = 10002,
 	SL_NFSERR_BAD_COOKIE = 10003,
 	SL_NFSERR_NOTSUPP = 10004,
 	SL_NFSERR_TOOSMALL = 10005,
-	SL_NFSERR_SERVERFAULT = 10006
+	SL_NFSERR_SERVERFAULT = 10006,
+	SL_NFSERR_BADTYPE = 10007
 };
 
 #define SL_POST_ATTR_BYTES 88u   /* post_op_attr, present */
@@ -41,8 +44,37 @@ struct sl_xdr_bytes sl_nfs_handle_decode(struct sl_xdr_in *in);
 /* Finds what a handle names: OK and *ret, else BADHANDLE, STALE, ... */
 uint32_t sl_nfs_open(struct sl_nfs3 *srv, struct sl_xdr_bytes handle, struct sl_attr *ret);
 
-/* The same with the further demand of a directory (NOTDIR); sets call->ino whenever the handle was good. */
-uint32_t sl_nfs_open_dir(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle);
+/* The same with the further demands of a directory (NOTDIR) and that the caller may do what he wants with it
+ * (SL_MAY_..., ACCES). *ret_ino is set whenever the handle was good. */
+uint32_t sl_nfs_open_dir(struct sl_nfs3_call *call, struct sl_xdr_bytes handle, unsigned want,
+			 uint64_t *ret_ino);
+
+/* May the caller write to this file? Its owner may whatever the mode says: who has it open goes on writing
+ * after a chmod, and of opens this protocol knows nothing. */
+bool sl_nfs_may_write(const struct sl_nfs3_call *call, const struct sl_attr *attr);
+
+/* What comes first in a procedure that changes something: OK, or ROFS of a read-only export. */
+uint32_t sl_nfs_writable(const struct sl_nfs3 *srv);
+
+/* May the caller take the name of `child` out of `dir` (whose names he may change)? Of a sticky directory
+ * only what is his, or all when the directory is. OK or PERM; a child that is not there is the tree's to
+ * tell. */
+uint32_t sl_nfs_may_take(struct sl_nfs3_call *call, uint64_t dir, const char *name);
+
+/* diropargs3: borrowed from the input until opened. */
+struct sl_nfs_dirop {
+	struct sl_xdr_bytes handle, name;
+};
+void sl_nfs_dirop_decode(struct sl_xdr_in *in, struct sl_nfs_dirop *ret);
+/* Opens the directory as above and checks the name. */
+uint32_t sl_nfs_dirop_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args, unsigned want,
+			   uint64_t *ret_dir, char name[SL_TREE_NAME_MAX + 1]);
+
+/* What a new file gets when the client leaves its owner open: his own; only root may say otherwise. */
+void sl_nfs_owner_default(const struct sl_nfs3_call *call, struct sl_setattr *set);
+
+/* CREATE3res, MKDIR3res, SYMLINK3res: handle and attributes of call->child, wcc_data of call->ino. */
+void sl_nfs_created_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);
 
 /* filename3 into a C string of its own: OK, NAMETOOLONG, or INVAL (empty, '/' or NUL inside). */
 uint32_t sl_nfs_name(struct sl_xdr_bytes bytes, char ret[SL_TREE_NAME_MAX + 1]);
@@ -50,8 +82,8 @@ uint32_t sl_nfs_name(struct sl_xdr_bytes bytes, char ret[SL_TREE_NAME_MAX + 1]);
 /* "." or ".." */
 bool sl_nfs_name_is_dots(const char *name);
 
-/* sattr3; "server time" is the tree's present wall time. */
-void sl_nfs_sattr_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *ret);
+/* sattr3; "server time" is the tree's present wall time. Returns whether a time is the client's. */
+bool sl_nfs_sattr_decode(struct sl_nfs3 *srv, struct sl_xdr_in *in, struct sl_setattr *ret);
 
 /* nfstime3 <-> ns; times before the epoch are written as the epoch. */
 int64_t sl_nfs_time_decode(struct sl_xdr_in *in);

@@ -64,6 +64,13 @@ int sl_buf_append(struct sl_buf *buf, const void *bytes, size_t size)
 	return 0;
 }
 
+void sl_buf_trim(struct sl_buf *buf)
+{
+	if (sl_buf_size(buf) == 0) {
+		sl_buf_fini(buf);
+	}
+}
+
 void sl_buf_consume(struct sl_buf *buf, size_t size)
 {
 	size_t used = sl_buf_size(buf);

@@ -30,6 +30,9 @@ uint8_t *sl_buf_reserve(struct sl_buf *buf, size_t size);
 /* 0 or -ENOMEM. */
 int sl_buf_append(struct sl_buf *buf, const void *bytes, size_t size);
 
+/* Gives the memory of an empty buffer back. */
+void sl_buf_trim(struct sl_buf *buf);
+
 /* Takes `size` (at most all) bytes from the head. */
 void sl_buf_consume(struct sl_buf *buf, size_t size);
 

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/nfs3/handle.h"
+
 #define MARK_BYTES 4u
 #define MARK_LAST 0x80000000u
 /* Replies made or promised before calls are left undecoded. One READ or READDIR may go beyond. */
@@ -71,13 +73,51 @@ static void reply_end(struct sl_nfs3_conn *conn, const struct sl_xdr_out *out)
 	conn_notify(conn);
 }
 
+/* A whole reply that lies elsewhere. */
+static void bytes_reply(struct sl_nfs3_conn *conn, const void *bytes, size_t size)
+{
+	struct sl_xdr_out out;
+
+	if (reply_begin(conn, size, &out)) {
+		memcpy(out.at, bytes, size);
+		out.at += size;
+		reply_end(conn, &out);
+	}
+}
+
+static void call_encode(struct sl_nfs3_call *call, struct sl_xdr_out *out)
+{
+	sl_rpc_accept(out, call->xid, SL_RPC_SUCCESS);
+	call->proc->encode(call->srv, call, out);
+}
+
+/* The answer is kept, for a client that has lost its connection and asks again. */
+static void call_reply_kept(struct sl_nfs3_conn *conn, struct sl_nfs3_call *call)
+{
+	uint8_t bytes[SL_DRC_REPLY_MAX];
+	struct sl_xdr_out out = {.at = bytes, .end = bytes + sizeof(bytes)};
+	size_t size;
+
+	call_encode(call, &out);
+	size = (size_t)(out.at - bytes);
+	if (out.bad) {
+		sl_drc_forget(call->srv->drc, call->kept);
+	} else {
+		sl_drc_finish(call->srv->drc, call->kept, bytes, size);
+	}
+	if (conn && out.bad) {
+		conn_fail(conn, -EPROTO);
+	} else if (conn) {
+		bytes_reply(conn, bytes, size);
+	}
+}
+
 static void call_reply(struct sl_nfs3_conn *conn, struct sl_nfs3_call *call)
 {
 	struct sl_xdr_out out;
 
 	if (reply_begin(conn, SL_CALL_RESULT_MAX + call->bulk_bytes, &out)) {
-		sl_rpc_accept(&out, call->xid, SL_RPC_SUCCESS);
-		call->proc->encode(conn->srv, call, &out);
+		call_encode(call, &out);
 		reply_end(conn, &out);
 	}
 }
@@ -147,6 +187,10 @@ static void call_done(struct sl_timer *timer, int64_t now_ns)
 	srv->in_service--;
 	if (conn) {
 		conn_unlink(conn, call);
+	}
+	if (call->kept) {
+		call_reply_kept(conn, call);
+	} else if (conn) {
 		call_reply(conn, call);
 	}
 	call_count(call);
@@ -160,7 +204,6 @@ static void call_submit(struct sl_nfs3_conn *conn, struct sl_nfs3_call *call)
 {
 	struct sl_nfs3 *srv = conn->srv;
 
-	call->conn = conn;
 	call->next = conn->calls;
 	if (conn->calls) {
 		conn->calls->prev = call;
@@ -176,19 +219,47 @@ static void call_submit(struct sl_nfs3_conn *conn, struct sl_nfs3_call *call)
 	sl_store_submit(srv->config.store, sl_loop_now(srv->config.loop), &call->req);
 }
 
+/* Asked before? Then the answer of that time, or nothing while it is still being worked out: true. Else the
+ * slot where the answer is to be kept (0: nowhere). */
+static bool call_is_duplicate(struct sl_nfs3_conn *conn, uint32_t xid, const uint8_t *bytes, size_t size,
+			      uint32_t *ret_slot)
+{
+	struct sl_nfs3 *srv = conn->srv;
+	struct sl_drc_key key = {.client = conn->client, .xid = xid, .size = (uint32_t)size};
+	enum sl_drc_verdict verdict;
+	const void *reply;
+
+	key.checksum =
+	    sl_siphash(srv->config.handle_key, bytes, size < SL_DRC_CALL_MAX ? size : SL_DRC_CALL_MAX);
+	verdict = sl_drc_ask(srv->drc, &key, ret_slot);
+	if (verdict == SL_DRC_NEW) {
+		return false;
+	}
+	srv->stats.duplicates++;
+	if (verdict == SL_DRC_ANSWERED) {
+		reply = sl_drc_answer(srv->drc, *ret_slot, &size);
+		bytes_reply(conn, reply, size);
+	}
+	return true;
+}
+
 /* The arguments of a known procedure are next in `in`. 0 or -ENOMEM. */
 static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
-		      const struct sl_nfs3_proc *proc, struct sl_xdr_in *in)
+		      const struct sl_nfs3_proc *proc, struct sl_xdr_in *in, uint32_t kept)
 {
 	struct sl_nfs3 *srv = conn->srv;
 	struct sl_nfs3_call *call = sl_nfs3_call_get(srv);
 
 	if (!call) {
+		if (kept) {
+			sl_drc_forget(srv->drc, kept);
+		}
 		return -ENOMEM;
 	}
+	call->conn = conn;
 	call->xid = rpc->xid;
-	call->uid = rpc->uid;
-	call->gid = rpc->gid;
+	call->cred = &rpc->cred;
+	call->kept = kept;
 	call->proc = proc;
 	call->stats = rpc->program == SL_PROG_NFS ? &srv->stats.procs[rpc->procedure] : NULL;
 	call->arrival_ns = conn->arrival_ns;
@@ -196,6 +267,9 @@ static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
 	if (proc->start && !proc->start(srv, call, in)) {
 		srv->stats.garbage++;
 		plain_reply(conn, rpc->xid, SL_RPC_GOOD, SL_RPC_GARBAGE_ARGS);
+		if (kept) {
+			sl_drc_forget(srv->drc, kept);
+		}
 		sl_nfs3_call_put(srv, call);
 		return 0;
 	}
@@ -238,10 +312,17 @@ static int record_take(struct sl_nfs3_conn *conn, const uint8_t *bytes, size_t s
 		return 0;
 	}
 	stats->calls++;
+	conn->taken++;
 	program = program_find(rpc.program);
 	proc = program && rpc.procedure < program->proc_count ? program->procs[rpc.procedure] : NULL;
 	if (verdict == SL_RPC_GOOD && program && rpc.version == program->version && proc) {
-		return call_start(conn, &rpc, proc, &in);
+		uint32_t kept = 0;
+
+		if (proc->once && call_is_duplicate(conn, rpc.xid, bytes, size, &kept)) {
+			return 0;
+		}
+		sl_cred_squash(&rpc.cred, &conn->srv->config);
+		return call_start(conn, &rpc, proc, &in, kept);
 	}
 	stats->refused++;
 	if (verdict == SL_RPC_GOOD && program && rpc.version != program->version) {
@@ -367,7 +448,34 @@ struct sl_nfs3_conn *sl_nfs3_conn_new(struct sl_nfs3 *srv, void (*output)(void *
 	conn->output_arg = arg;
 	conn->notify.fire = notify_fire;
 	conn->need = MARK_BYTES;
+	sl_nfs3_conn_client(conn, "");
 	return conn;
+}
+
+void sl_nfs3_conn_client(struct sl_nfs3_conn *conn, const char *address)
+{
+	size_t size = strnlen(address, SL_MOUNTS_ADDRESS_MAX);
+
+	memset(conn->address, 0, sizeof(conn->address));
+	memcpy(conn->address, address, size);
+	conn->client = sl_siphash(conn->srv->config.handle_key, conn->address, size);
+}
+
+uint64_t sl_nfs3_conn_calls(const struct sl_nfs3_conn *conn)
+{
+	return conn->taken;
+}
+
+bool sl_nfs3_conn_partial(const struct sl_nfs3_conn *conn)
+{
+	return sl_buf_size(&conn->in) > 0 || sl_buf_size(&conn->record) > 0;
+}
+
+void sl_nfs3_conn_trim(struct sl_nfs3_conn *conn)
+{
+	sl_buf_trim(&conn->in);
+	sl_buf_trim(&conn->record);
+	sl_buf_trim(&conn->out);
 }
 
 void sl_nfs3_conn_free(struct sl_nfs3_conn *conn)

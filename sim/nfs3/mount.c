@@ -1,9 +1,8 @@
-/* MOUNT v3 (RFC 1813, appendix I): who mounted what is not remembered. Answered at once: it takes no part in
- * I/O. */
+/* MOUNT v3 (RFC 1813, appendix I). Answered at once: it takes no part in I/O. */
 #include "sim/nfs3/attr.h"
 #include "sim/nfs3/procs.h"
 
-#define PATH_MAX_BYTES 1024u /* MNTPATHLEN */
+#define PATH_MAX_BYTES SL_MOUNTS_PATH_MAX
 
 enum {
 	AUTH_NONE = 0,
@@ -77,6 +76,9 @@ static bool mnt_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_
 	memcpy(path, bytes.data, bytes.size);
 	path[bytes.size] = '\0';
 	call->status = strlen(path) == bytes.size ? mnt_open(srv, call, path) : SL_NFSERR_INVAL;
+	if (call->status == SL_NFS_OK) {
+		sl_mounts_add(&srv->mounts, call->conn->address, path);
+	}
 	return true;
 }
 
@@ -99,10 +101,23 @@ static void mnt_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 
 static bool umnt_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
 {
-	(void)srv;
-	(void)call;
-	(void)sl_xdr_opaque(in, PATH_MAX_BYTES);
-	return !in->bad;
+	struct sl_xdr_bytes bytes = sl_xdr_opaque(in, PATH_MAX_BYTES);
+	char path[PATH_MAX_BYTES + 1];
+
+	if (in->bad) {
+		return false;
+	}
+	memcpy(path, bytes.data, bytes.size);
+	path[bytes.size] = '\0';
+	sl_mounts_remove(&srv->mounts, call->conn->address, path);
+	return true;
+}
+
+static bool umntall_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	(void)in;
+	sl_mounts_remove(&srv->mounts, call->conn->address, NULL);
+	return true;
 }
 
 static void void_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
@@ -112,11 +127,26 @@ static void void_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	(void)out;
 }
 
-/* An empty list. */
+static bool dump_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
+{
+	(void)in;
+	/* At most: three words and two paddings each. */
+	for (uint32_t i = 0; i < srv->mounts.count; i++) {
+		call->bulk_bytes += 20 + SL_MOUNTS_ADDRESS_MAX + (uint32_t)strlen(srv->mounts.list[i].path);
+	}
+	return true;
+}
+
 static void dump_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
-	(void)srv;
 	(void)call;
+	for (uint32_t i = 0; i < srv->mounts.count; i++) {
+		const struct sl_mount *mount = &srv->mounts.list[i];
+
+		sl_xdr_put_u32(out, 1);
+		sl_xdr_put_opaque(out, mount->address, (uint32_t)strlen(mount->address));
+		sl_xdr_put_opaque(out, mount->path, (uint32_t)strlen(mount->path));
+	}
 	sl_xdr_put_u32(out, 0);
 }
 
@@ -143,6 +173,7 @@ static void export_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 }
 
 const struct sl_nfs3_proc sl_mount_mnt = {.start = mnt_start, .encode = mnt_encode};
-const struct sl_nfs3_proc sl_mount_dump = {.encode = dump_encode};
+const struct sl_nfs3_proc sl_mount_dump = {.start = dump_start, .encode = dump_encode};
 const struct sl_nfs3_proc sl_mount_umnt = {.start = umnt_start, .encode = void_encode};
+const struct sl_nfs3_proc sl_mount_umntall = {.start = umntall_start, .encode = void_encode};
 const struct sl_nfs3_proc sl_mount_export = {.start = export_start, .encode = export_encode};

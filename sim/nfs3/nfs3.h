@@ -20,6 +20,13 @@
 #define SL_NFS3_MAX_IO (1u << 20) /* rtmax, wtmax */
 #define SL_NFS3_MAX_RECORD (SL_NFS3_MAX_IO + 4096u)
 
+/* Whose rights the clients' claims are turned into nobody's. */
+enum sl_nfs3_squash {
+	SL_NFS3_SQUASH_NONE, /* no_root_squash: what hypervisors need */
+	SL_NFS3_SQUASH_ROOT,
+	SL_NFS3_SQUASH_ALL
+};
+
 struct sl_nfs3_config {
 	struct sl_loop *loop;          /* borrowed */
 	struct sl_tree *tree;          /* borrowed */
@@ -29,6 +36,9 @@ struct sl_nfs3_config {
 	uint64_t write_verifier;       /* changes at each start */
 	uint8_t handle_key[16];        /* keyed hash of file handles; persists across restarts */
 	uint32_t max_in_flight;        /* calls per connection before input is left unread; 0 = 256 */
+	enum sl_nfs3_squash squash;
+	uint32_t anon_uid, anon_gid; /* who squashed clients and those without credentials are; 0 = 65534 */
+	bool read_only;              /* what would change anything is answered ROFS */
 	/* sync=disabled: what is acknowledged as stable is as volatile as the rest until the store syncs. */
 	bool sync_disabled;
 };
@@ -43,9 +53,10 @@ struct sl_nfs3_proc_stats {
 #define SL_NFS3_PROCS 22 /* NULL .. COMMIT, by their numbers */
 
 /* writes, reads and commits count successes; garbage counts records or arguments that make no sense, refused
- * the calls of unknown programs, versions, procedures or credentials. */
+ * the calls of unknown programs, versions, procedures or credentials; duplicates were asked for again and not
+ * done again. */
 struct sl_nfs3_stats {
-	uint64_t calls, writes, reads, commits, garbage, refused;
+	uint64_t calls, writes, reads, commits, garbage, refused, duplicates;
 	struct sl_nfs3_proc_stats procs[SL_NFS3_PROCS];
 };
 
@@ -66,6 +77,9 @@ const char *sl_nfs3_proc_name(int procedure);
 /* `output` is called by the loop (never from inside a function of this header) when replies are ready to be
  * taken, once per instant; it may free the connection. NULL when out of memory. */
 struct sl_nfs3_conn *sl_nfs3_conn_new(struct sl_nfs3 *srv, void (*output)(void *arg), void *arg);
+/* Whose connection it is: an address without a port, the same after a reconnect. Copied. Without it all
+ * clients are taken for one. */
+void sl_nfs3_conn_client(struct sl_nfs3_conn *conn, const char *address);
 /* Calls in service finish without an answer. Accepts NULL. */
 void sl_nfs3_conn_free(struct sl_nfs3_conn *conn);
 
@@ -78,6 +92,13 @@ int sl_nfs3_conn_input(struct sl_nfs3_conn *conn, int64_t arrival_ns, const void
 /* What sl_nfs3_conn_input would return: not 0 when a call in service or left-over input ended the stream.
  * `output` is called then too. */
 int sl_nfs3_conn_error(const struct sl_nfs3_conn *conn);
+
+/* Whole calls taken so far, and whether bytes of an unfinished one are waiting: what tells a slow client from
+ * one that only holds the line. */
+uint64_t sl_nfs3_conn_calls(const struct sl_nfs3_conn *conn);
+bool sl_nfs3_conn_partial(const struct sl_nfs3_conn *conn);
+/* Gives back the memory of buffers that are empty. */
+void sl_nfs3_conn_trim(struct sl_nfs3_conn *conn);
 
 /* true while the connection has too many calls in service or too much output: leave its socket unread.
  * Input given nevertheless is kept (up to 16 MiB) and decoded later. */

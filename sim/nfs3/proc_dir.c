@@ -12,25 +12,15 @@ enum {
 	CREATE_EXCLUSIVE = 2
 };
 
-/* diropargs3: borrowed from the input until opened. */
-struct dirop {
-	struct sl_xdr_bytes handle, name;
-};
+#define MAY_CHANGE (SL_MAY_WRITE | SL_MAY_EXECUTE) /* the names of a directory */
 
-static void dirop_decode(struct sl_xdr_in *in, struct dirop *ret)
+/* For procedures that change names: sets call->ino and call->status. */
+static void change_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args,
+			char name[SL_TREE_NAME_MAX + 1])
 {
-	ret->handle = sl_nfs_handle_decode(in);
-	/* Any length that fits the record: too long a name is a status, not garbage. */
-	ret->name = sl_xdr_opaque(in, SL_NFS3_MAX_RECORD);
-}
-
-/* Sets call->ino and call->status. */
-static void dirop_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, const struct dirop *args,
-		       char name[SL_TREE_NAME_MAX + 1])
-{
-	call->status = sl_nfs_open_dir(srv, call, args->handle);
+	call->status = sl_nfs_dirop_open(call, args, MAY_CHANGE, &call->ino, name);
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_name(args->name, name);
+		call->status = sl_nfs_writable(call->srv);
 	}
 }
 
@@ -38,16 +28,14 @@ static bool lookup_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 {
 	struct sl_tree *tree = srv->config.tree;
 	char name[SL_TREE_NAME_MAX + 1];
-	struct dirop args;
+	struct sl_nfs_dirop args;
 
-	dirop_decode(in, &args);
+	sl_nfs_dirop_decode(in, &args);
 	if (in->bad) {
 		return false;
 	}
-	dirop_open(srv, call, &args, name);
-	if (call->status == SL_NFS_OK && strcmp(name, ".") == 0) {
-		call->child = call->ino;
-	} else if (call->status == SL_NFS_OK) {
+	call->status = sl_nfs_dirop_open(call, &args, SL_MAY_EXECUTE, &call->ino, name);
+	if (call->status == SL_NFS_OK) {
 		call->status = sl_nfs_status(tree->ops->lookup(tree, call->ino, name, &call->child));
 	}
 	return true;
@@ -68,18 +56,6 @@ static void lookup_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		sl_nfs_fattr_encode(out, &attr);
 	}
 	sl_nfs_post_attr_encode(srv, out, call->ino);
-}
-
-/* What a new file gets when the client leaves its owner open. */
-static void owner_default(const struct sl_nfs3_call *call, struct sl_setattr *set)
-{
-	if (!(set->mask & SL_SET_UID)) {
-		set->uid = call->uid;
-	}
-	if (!(set->mask & SL_SET_GID)) {
-		set->gid = call->gid;
-	}
-	set->mask |= SL_SET_UID | SL_SET_GID;
 }
 
 /* The verifier of an exclusive CREATE lives in the file's times until the client sets them: a retry finds it
@@ -115,6 +91,9 @@ static uint32_t create_again(struct sl_nfs3 *srv, struct sl_nfs3_call *call, con
 											: SL_NFSERR_EXIST;
 	}
 	size.mask &= SL_SET_SIZE;
+	if (size.mask && !sl_nfs_may_write(call, &attr)) {
+		return SL_NFSERR_ACCES;
+	}
 	return size.mask ? sl_nfs_status(tree->ops->setattr(tree, call->child, &size, NULL)) : SL_NFS_OK;
 }
 
@@ -123,11 +102,11 @@ static bool create_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	struct sl_tree *tree = srv->config.tree;
 	char name[SL_TREE_NAME_MAX + 1];
 	struct sl_setattr set;
-	struct dirop args;
+	struct sl_nfs_dirop args;
 	uint32_t how;
 	int rc;
 
-	dirop_decode(in, &args);
+	sl_nfs_dirop_decode(in, &args);
 	how = sl_xdr_enum(in, CREATE_EXCLUSIVE);
 	if (how == CREATE_EXCLUSIVE) {
 		verifier_set(sl_xdr_u64(in), &set);
@@ -137,12 +116,12 @@ static bool create_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	if (in->bad) {
 		return false;
 	}
-	dirop_open(srv, call, &args, name);
+	change_open(call, &args, name);
 	if (call->status == SL_NFS_OK && sl_nfs_name_is_dots(name)) {
 		call->status = SL_NFSERR_EXIST;
 	}
 	if (call->status == SL_NFS_OK) {
-		owner_default(call, &set);
+		sl_nfs_owner_default(call, &set);
 		rc = tree->ops->create(tree, call->ino, name, SL_FT_REG, &set, &call->child);
 		call->status = rc == -EEXIST ? create_again(srv, call, name, how, &set) : sl_nfs_status(rc);
 	}
@@ -154,44 +133,24 @@ static bool mkdir_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	struct sl_tree *tree = srv->config.tree;
 	char name[SL_TREE_NAME_MAX + 1];
 	struct sl_setattr set;
-	struct dirop args;
+	struct sl_nfs_dirop args;
 
-	dirop_decode(in, &args);
+	sl_nfs_dirop_decode(in, &args);
 	sl_nfs_sattr_decode(srv, in, &set);
 	if (in->bad) {
 		return false;
 	}
-	dirop_open(srv, call, &args, name);
+	change_open(call, &args, name);
 	if (call->status == SL_NFS_OK && sl_nfs_name_is_dots(name)) {
 		call->status = SL_NFSERR_EXIST;
 	}
 	if (call->status == SL_NFS_OK) {
 		set.mask &= ~(uint32_t)SL_SET_SIZE;
-		owner_default(call, &set);
+		sl_nfs_owner_default(call, &set);
 		call->status =
 		    sl_nfs_status(tree->ops->create(tree, call->ino, name, SL_FT_DIR, &set, &call->child));
 	}
 	return true;
-}
-
-/* CREATE3res and MKDIR3res */
-static void create_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
-{
-	struct sl_tree *tree = srv->config.tree;
-	struct sl_attr attr;
-
-	sl_xdr_put_u32(out, call->status);
-	if (call->status == SL_NFS_OK && tree->ops->getattr(tree, call->child, &attr) == 0) {
-		sl_xdr_put_u32(out, 1);
-		sl_nfs_handle_encode(srv, out, &attr);
-		sl_xdr_put_u32(out, 1);
-		sl_nfs_fattr_encode(out, &attr);
-	} else if (call->status == SL_NFS_OK) {
-		/* Created, and removed by another call since. */
-		sl_xdr_put_u32(out, 0);
-		sl_xdr_put_u32(out, 0);
-	}
-	sl_nfs_wcc_encode(srv, out, call->ino);
 }
 
 static bool remove_any(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in,
@@ -199,15 +158,18 @@ static bool remove_any(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 {
 	struct sl_tree *tree = srv->config.tree;
 	char name[SL_TREE_NAME_MAX + 1];
-	struct dirop args;
+	struct sl_nfs_dirop args;
 
-	dirop_decode(in, &args);
+	sl_nfs_dirop_decode(in, &args);
 	if (in->bad) {
 		return false;
 	}
-	dirop_open(srv, call, &args, name);
+	change_open(call, &args, name);
 	if (call->status == SL_NFS_OK && sl_nfs_name_is_dots(name)) {
 		call->status = SL_NFSERR_INVAL;
+	}
+	if (call->status == SL_NFS_OK) {
+		call->status = sl_nfs_may_take(call, call->ino, name);
 	}
 	if (call->status == SL_NFS_OK) {
 		call->status = sl_nfs_status(tree->ops->remove(tree, call->ino, name, type));
@@ -228,10 +190,16 @@ static bool rmdir_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 const struct sl_nfs3_proc sl_nfs_lookup = {
     .start = lookup_start, .encode = lookup_encode, .timed = true, .op = SL_STORE_GETATTR};
 const struct sl_nfs3_proc sl_nfs_create = {
-    .start = create_start, .encode = create_encode, .timed = true, .op = SL_STORE_META};
+    .once = true, .start = create_start, .encode = sl_nfs_created_encode, .timed = true, .op = SL_STORE_META};
 const struct sl_nfs3_proc sl_nfs_mkdir = {
-    .start = mkdir_start, .encode = create_encode, .timed = true, .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_remove = {
-    .start = remove_start, .encode = sl_nfs_wcc_result_encode, .timed = true, .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_rmdir = {
-    .start = rmdir_start, .encode = sl_nfs_wcc_result_encode, .timed = true, .op = SL_STORE_META};
+    .once = true, .start = mkdir_start, .encode = sl_nfs_created_encode, .timed = true, .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_remove = {.once = true,
+					   .start = remove_start,
+					   .encode = sl_nfs_wcc_result_encode,
+					   .timed = true,
+					   .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_rmdir = {.once = true,
+					  .start = rmdir_start,
+					  .encode = sl_nfs_wcc_result_encode,
+					  .timed = true,
+					  .op = SL_STORE_META};

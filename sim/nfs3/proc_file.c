@@ -1,5 +1,4 @@
-/* Procedures on one file: attributes, data, COMMIT. Permissions are not enforced: one hypervisor owns the
- * store. */
+/* Procedures on one file: attributes, data, COMMIT. */
 #include "sim/nfs3/attr.h"
 #include "sim/nfs3/procs.h"
 
@@ -9,8 +8,6 @@
 #define ACCESS_EXTEND 8u
 #define ACCESS_DELETE 16u
 #define ACCESS_EXECUTE 32u
-#define ACCESS_FILE (ACCESS_READ | ACCESS_MODIFY | ACCESS_EXTEND | ACCESS_EXECUTE)
-#define ACCESS_DIR (ACCESS_READ | ACCESS_LOOKUP | ACCESS_MODIFY | ACCESS_EXTEND | ACCESS_DELETE)
 
 #define READ_HEAD_BYTES (4 + SL_POST_ATTR_BYTES + 12) /* READ3res before the data */
 
@@ -22,15 +19,31 @@ static void object_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	call->ino = call->status == SL_NFS_OK ? ret->ino : 0;
 }
 
-/* The same for procedures on data: directories have none. */
-static void file_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle)
+/* The same for procedures on data: only files have any, and the caller must be allowed to read or write it.
+ */
+static void file_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle,
+		      unsigned want)
 {
 	struct sl_attr attr;
+	bool may;
 
 	object_open(srv, call, handle, &attr);
-	if (call->status == SL_NFS_OK && attr.type != SL_FT_REG) {
-		call->status = SL_NFSERR_ISDIR;
+	if (call->status != SL_NFS_OK) {
+		return;
 	}
+	if (attr.type != SL_FT_REG) {
+		call->status = attr.type == SL_FT_DIR ? SL_NFSERR_ISDIR : SL_NFSERR_INVAL;
+		return;
+	}
+	if (want == SL_MAY_WRITE) {
+		may = sl_nfs_may_write(call, &attr);
+		call->status = sl_nfs_writable(srv);
+	} else {
+		/* A client that executes a file reads it. */
+		may = sl_cred_owns(call->cred, &attr) || sl_cred_may(call->cred, &attr, SL_MAY_READ) ||
+		      sl_cred_may(call->cred, &attr, SL_MAY_EXECUTE);
+	}
+	call->status = may ? call->status : SL_NFSERR_ACCES;
 }
 
 static bool getattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
@@ -59,16 +72,40 @@ static void getattr_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 	}
 }
 
+/* Whose change is it? Root's any; the owner's all but a new owner, and a group only of his own; who may write
+ * the file may cut it, and set its times to now. */
+static uint32_t setattr_check(const struct sl_nfs3_call *call, const struct sl_attr *attr,
+			      const struct sl_setattr *set, bool times_given)
+{
+	const struct sl_cred *cred = call->cred;
+	bool owns = sl_cred_owns(cred, attr);
+
+	if (cred->uid == 0) {
+		return SL_NFS_OK;
+	}
+	if ((set->mask & SL_SET_UID) && set->uid != attr->uid) {
+		return SL_NFSERR_PERM;
+	}
+	if ((set->mask & SL_SET_GID) && set->gid != attr->gid &&
+	    (!owns || !sl_cred_in_group(cred, set->gid))) {
+		return SL_NFSERR_PERM;
+	}
+	if (!owns && ((set->mask & SL_SET_MODE) || times_given)) {
+		return SL_NFSERR_PERM;
+	}
+	return owns || set->mask == 0 || sl_cred_may(cred, attr, SL_MAY_WRITE) ? SL_NFS_OK : SL_NFSERR_ACCES;
+}
+
 static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
 {
 	struct sl_tree *tree = srv->config.tree;
 	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
 	struct sl_setattr set;
 	struct sl_attr attr;
-	bool guarded;
+	bool guarded, times_given;
 	int64_t guard_ns = 0;
 
-	sl_nfs_sattr_decode(srv, in, &set);
+	times_given = sl_nfs_sattr_decode(srv, in, &set);
 	guarded = sl_xdr_enum(in, 1) != 0;
 	if (guarded) {
 		guard_ns = sl_nfs_time_decode(in);
@@ -77,6 +114,12 @@ static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		return false;
 	}
 	object_open(srv, call, handle, &attr);
+	if (call->status == SL_NFS_OK) {
+		call->status = sl_nfs_writable(srv);
+	}
+	if (call->status == SL_NFS_OK) {
+		call->status = setattr_check(call, &attr, &set, times_given);
+	}
 	if (call->status == SL_NFS_OK && guarded && attr.ctime_ns != guard_ns) {
 		call->status = SL_NFSERR_NOT_SYNC;
 	}
@@ -84,6 +127,24 @@ static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		call->status = sl_nfs_status(tree->ops->setattr(tree, call->ino, &set, NULL));
 	}
 	return true;
+}
+
+/* What of ACCESS's bits the caller may. Clients ask for a file's owner too: he may read and write it whatever
+ * its mode, but is told what the mode says. */
+static uint32_t access_granted(const struct sl_nfs3_call *call, const struct sl_attr *attr)
+{
+	bool read = sl_cred_may(call->cred, attr, SL_MAY_READ);
+	bool write = sl_cred_may(call->cred, attr, SL_MAY_WRITE) && !call->srv->config.read_only;
+	bool execute = sl_cred_may(call->cred, attr, SL_MAY_EXECUTE);
+	uint32_t granted = read ? ACCESS_READ : 0;
+
+	if (attr->type == SL_FT_DIR) {
+		granted |= execute ? ACCESS_LOOKUP : 0;
+		granted |= write && execute ? ACCESS_DELETE : 0;
+	} else {
+		granted |= execute ? ACCESS_EXECUTE : 0;
+	}
+	return granted | (write ? ACCESS_MODIFY | ACCESS_EXTEND : 0);
 }
 
 static bool access_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
@@ -96,7 +157,9 @@ static bool access_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 		return false;
 	}
 	object_open(srv, call, handle, &attr);
-	call->access = wanted & (attr.type == SL_FT_DIR ? ACCESS_DIR : ACCESS_FILE);
+	if (call->status == SL_NFS_OK) {
+		call->access = wanted & access_granted(call, &attr);
+	}
 	return true;
 }
 
@@ -119,7 +182,7 @@ static bool read_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 		return false;
 	}
 	count = count < SL_NFS3_MAX_IO ? count : SL_NFS3_MAX_IO;
-	file_open(srv, call, handle);
+	file_open(srv, call, handle, SL_MAY_READ);
 	if (call->status == SL_NFS_OK && offset > (uint64_t)INT64_MAX - count) {
 		call->status = SL_NFSERR_INVAL;
 	}
@@ -190,7 +253,7 @@ static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	if (in->bad) {
 		return false;
 	}
-	file_open(srv, call, handle);
+	file_open(srv, call, handle, SL_MAY_WRITE);
 	if (call->status == SL_NFS_OK) {
 		call->status = write_check(&data, offset, count);
 	}
@@ -241,7 +304,7 @@ static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	if (in->bad) {
 		return false;
 	}
-	file_open(srv, call, handle);
+	file_open(srv, call, handle, SL_MAY_WRITE);
 	if (call->status == SL_NFS_OK && !srv->config.sync_disabled) {
 		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
 	}
@@ -260,8 +323,11 @@ static void commit_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 
 const struct sl_nfs3_proc sl_nfs_getattr = {
     .start = getattr_start, .encode = getattr_encode, .timed = true, .op = SL_STORE_GETATTR};
-const struct sl_nfs3_proc sl_nfs_setattr = {
-    .start = setattr_start, .encode = sl_nfs_wcc_result_encode, .timed = true, .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_setattr = {.once = true,
+					    .start = setattr_start,
+					    .encode = sl_nfs_wcc_result_encode,
+					    .timed = true,
+					    .op = SL_STORE_META};
 const struct sl_nfs3_proc sl_nfs_access = {
     .start = access_start, .encode = access_encode, .timed = true, .op = SL_STORE_GETATTR};
 const struct sl_nfs3_proc sl_nfs_read = {

@@ -1,9 +1,11 @@
-/* Procedures on the file system, NULL, and those that are not supported yet. */
+/* Procedures on the file system, and NULL. */
 #include "sim/nfs3/attr.h"
 #include "sim/nfs3/procs.h"
 
 #define DIR_PREFERRED 65536u
 #define IO_MULTIPLE 4096u
+#define FSF_LINK 1u
+#define FSF_SYMLINK 2u
 #define FSF_HOMOGENEOUS 8u
 #define FSF_CANSETTIME 16u
 
@@ -66,7 +68,7 @@ static void fsinfo_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 	sl_xdr_put_u32(out, DIR_PREFERRED);
 	sl_xdr_put_u64(out, INT64_MAX); /* maxfilesize */
 	sl_nfs_time_encode(out, 1);     /* time_delta: 1 ns */
-	sl_xdr_put_u32(out, FSF_HOMOGENEOUS | FSF_CANSETTIME);
+	sl_xdr_put_u32(out, FSF_LINK | FSF_SYMLINK | FSF_HOMOGENEOUS | FSF_CANSETTIME);
 }
 
 static void pathconf_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
@@ -76,39 +78,13 @@ static void pathconf_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, stru
 	if (call->status != SL_NFS_OK) {
 		return;
 	}
-	sl_xdr_put_u32(out, 1); /* linkmax: no hard links */
+	sl_xdr_put_u32(out, SL_TREE_LINKS_MAX);
 	sl_xdr_put_u32(out, SL_TREE_NAME_MAX);
 	sl_xdr_put_u32(out, 1); /* no_trunc */
-	sl_xdr_put_u32(out, 0); /* chown_restricted */
+	sl_xdr_put_u32(out, 1); /* chown_restricted */
 	sl_xdr_put_u32(out, 0); /* case_insensitive */
 	sl_xdr_put_u32(out, 1); /* case_preserving */
 }
-
-/* Arguments are not looked at. */
-static bool unsupported_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
-{
-	(void)srv;
-	(void)in;
-	call->status = SL_NFSERR_NOTSUPP;
-	return true;
-}
-
-static void unsupported_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
-{
-	uint32_t i;
-
-	(void)srv;
-	sl_xdr_put_u32(out, call->status);
-	for (i = 0; i < call->proc->absent; i++) {
-		sl_xdr_put_u32(out, 0);
-	}
-}
-
-#define UNSUPPORTED(words)                                                               \
-	{                                                                                \
-		.start = unsupported_start, .encode = unsupported_encode, .timed = true, \
-		.op = SL_STORE_GETATTR, .absent = (words)                                \
-	}
 
 const struct sl_nfs3_proc sl_nfs_null = {.encode = null_encode};
 const struct sl_nfs3_proc sl_nfs_fsstat = {
@@ -117,8 +93,3 @@ const struct sl_nfs3_proc sl_nfs_fsinfo = {
     .start = fs_start, .encode = fsinfo_encode, .timed = true, .op = SL_STORE_GETATTR};
 const struct sl_nfs3_proc sl_nfs_pathconf = {
     .start = fs_start, .encode = pathconf_encode, .timed = true, .op = SL_STORE_GETATTR};
-const struct sl_nfs3_proc sl_nfs_readlink = UNSUPPORTED(1); /* post_op_attr */
-const struct sl_nfs3_proc sl_nfs_symlink = UNSUPPORTED(2);  /* wcc_data */
-const struct sl_nfs3_proc sl_nfs_mknod = UNSUPPORTED(2);
-const struct sl_nfs3_proc sl_nfs_rename = UNSUPPORTED(4); /* two wcc_data */
-const struct sl_nfs3_proc sl_nfs_link = UNSUPPORTED(3);   /* post_op_attr, wcc_data */

@@ -13,7 +13,7 @@ extern const struct sl_nfs3_proc sl_nfs_lookup, sl_nfs_create, sl_nfs_mkdir, sl_
 extern const struct sl_nfs3_proc sl_nfs_readdir, sl_nfs_readdirplus;
 /* proc_fs.c; NULL serves all three programs, and UMNTALL */
 extern const struct sl_nfs3_proc sl_nfs_null, sl_nfs_fsstat, sl_nfs_fsinfo, sl_nfs_pathconf;
-/* Not supported yet; they differ in the attributes that a failed result carries. */
+/* proc_link.c */
 extern const struct sl_nfs3_proc sl_nfs_readlink, sl_nfs_symlink, sl_nfs_mknod, sl_nfs_rename, sl_nfs_link;
 /* mount.c */
 extern const struct sl_nfs3_proc sl_mount_mnt, sl_mount_dump, sl_mount_umnt, sl_mount_umntall,

@@ -9,6 +9,10 @@
 #define TAIL_BYTES 8u                        /* end of the list, eof */
 #define PLUS_BYTES (SL_POST_ATTR_BYTES + SL_POST_HANDLE_BYTES)
 
+/* Cookies of "." and ".."; those of the tree follow. */
+#define COOKIE_SELF 1u
+#define COOKIE_PARENT 2u
+
 /* Where an entry goes and what room is left. */
 struct fill {
 	struct sl_nfs3 *srv;
@@ -59,7 +63,35 @@ static bool entry_encode(void *arg, const char *name, uint64_t ino, uint64_t coo
 	return true;
 }
 
-static bool readdir_any(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in, bool plus)
+static bool tree_entry_encode(void *arg, const char *name, uint64_t ino, uint64_t cookie)
+{
+	return entry_encode(arg, name, ino, cookie + COOKIE_PARENT);
+}
+
+/* "." and "..", as far as the client has not had them. False when the reply is full. */
+static bool dots_encode(struct fill *fill, uint64_t dir, uint64_t cookie)
+{
+	struct sl_tree *tree = fill->srv->config.tree;
+	uint64_t parent = dir;
+
+	(void)tree->ops->lookup(tree, dir, "..", &parent);
+	return (cookie >= COOKIE_SELF || entry_encode(fill, ".", dir, COOKIE_SELF)) &&
+	       (cookie >= COOKIE_PARENT || entry_encode(fill, "..", parent, COOKIE_PARENT));
+}
+
+static uint32_t list_encode(struct sl_nfs3_call *call, struct fill *fill)
+{
+	struct sl_tree *tree = fill->srv->config.tree;
+	uint64_t cookie = call->offset > COOKIE_PARENT ? call->offset - COOKIE_PARENT : 0;
+	uint32_t status = SL_NFS_OK;
+
+	if (dots_encode(fill, call->ino, call->offset)) {
+		status = sl_nfs_status(tree->ops->readdir(tree, call->ino, cookie, tree_entry_encode, fill));
+	}
+	return status == SL_NFS_OK && fill->full && fill->entries == 0 ? SL_NFSERR_TOOSMALL : status;
+}
+
+static bool readdir_any(struct sl_nfs3_call *call, struct sl_xdr_in *in, bool plus)
 {
 	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
 	uint64_t cookie = sl_xdr_u64(in);
@@ -70,7 +102,7 @@ static bool readdir_any(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	if (in->bad) {
 		return false;
 	}
-	call->status = sl_nfs_open_dir(srv, call, handle);
+	call->status = sl_nfs_open_dir(call, handle, SL_MAY_READ, &call->ino);
 	/* Cookies are good for ever, so that the only verifier we give is 0. */
 	if (call->status == SL_NFS_OK && verifier != 0) {
 		call->status = SL_NFSERR_BAD_COOKIE;
@@ -89,7 +121,6 @@ static bool readdir_any(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 
 static void entries_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out, bool plus)
 {
-	struct sl_tree *tree = srv->config.tree;
 	uint8_t *start = out->at;
 	struct fill fill = {.srv = srv, .out = out, .plus = plus, .dir_left_bytes = call->dir_bytes};
 
@@ -98,11 +129,7 @@ static void entries_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 		sl_xdr_put_u32(out, SL_NFS_OK);
 		sl_nfs_post_attr_encode(srv, out, call->ino);
 		sl_xdr_put_u64(out, 0);
-		call->status =
-		    sl_nfs_status(tree->ops->readdir(tree, call->ino, call->offset, entry_encode, &fill));
-		if (call->status == SL_NFS_OK && fill.full && fill.entries == 0) {
-			call->status = SL_NFSERR_TOOSMALL;
-		}
+		call->status = list_encode(call, &fill);
 	}
 	if (call->status != SL_NFS_OK) {
 		out->at = start;
@@ -116,7 +143,8 @@ static void entries_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 
 static bool readdir_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
 {
-	return readdir_any(srv, call, in, false);
+	(void)srv;
+	return readdir_any(call, in, false);
 }
 
 static void readdir_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
@@ -126,7 +154,8 @@ static void readdir_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 
 static bool readdirplus_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
 {
-	return readdir_any(srv, call, in, true);
+	(void)srv;
+	return readdir_any(call, in, true);
 }
 
 static void readdirplus_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)

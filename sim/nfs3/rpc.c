@@ -3,7 +3,6 @@
 #define RPC_VERSION 2u
 #define AUTH_BYTES_MAX 400u
 #define MACHINE_NAME_MAX 255u
-#define GROUPS_MAX 16u
 
 enum {
 	MSG_CALL = 0,
@@ -30,14 +29,17 @@ enum {
 static bool auth_sys_decode(struct sl_xdr_bytes body, struct sl_rpc_call *ret)
 {
 	struct sl_xdr_in in = {.at = body.data, .end = body.data + body.size};
-	uint32_t groups;
+	uint32_t groups, i;
 
 	(void)sl_xdr_u32(&in); /* stamp */
 	(void)sl_xdr_opaque(&in, MACHINE_NAME_MAX);
-	ret->uid = sl_xdr_u32(&in);
-	ret->gid = sl_xdr_u32(&in);
-	groups = sl_xdr_enum(&in, GROUPS_MAX);
-	(void)sl_xdr_fixed(&in, 4 * groups);
+	ret->cred.uid = sl_xdr_u32(&in);
+	ret->cred.gid = sl_xdr_u32(&in);
+	groups = sl_xdr_enum(&in, SL_CRED_GROUPS);
+	for (i = 0; i < groups; i++) {
+		ret->cred.groups[i] = sl_xdr_u32(&in);
+	}
+	ret->cred.group_count = groups;
 	return !in.bad && in.at == in.end;
 }
 
@@ -65,6 +67,7 @@ enum sl_rpc_verdict sl_rpc_decode(struct sl_xdr_in *in, struct sl_rpc_call *ret)
 	    (flavor == AUTH_SYS && !auth_sys_decode(body, ret))) {
 		return SL_RPC_BAD_CRED;
 	}
+	ret->cred.anonymous = flavor == AUTH_NONE;
 	/* The verifier of both flavors says nothing; only its size matters. */
 	(void)sl_xdr_u32(in);
 	(void)sl_xdr_opaque(in, AUTH_BYTES_MAX);

@@ -4,11 +4,12 @@
 
 #include <stdint.h>
 
+#include "sim/nfs3/cred.h"
 #include "sim/nfs3/xdr.h"
 
 struct sl_rpc_call {
 	uint32_t xid, program, version, procedure;
-	uint32_t uid, gid; /* of AUTH_SYS; 0 of AUTH_NONE */
+	struct sl_cred cred;
 };
 
 enum sl_rpc_verdict {

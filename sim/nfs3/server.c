@@ -18,6 +18,8 @@ static void server_destroy(struct sl_nfs3 *srv)
 	for (int i = 0; i < SL_NFS3_PROCS; i++) {
 		sl_hist_fini(&srv->stats.procs[i].latency);
 	}
+	sl_drc_free(srv->drc);
+	sl_mounts_clear(&srv->mounts);
 	free(srv->export_path);
 	free(srv);
 }
@@ -87,7 +89,8 @@ int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struc
 	srv->config.max_in_flight = config->max_in_flight ? config->max_in_flight : IN_FLIGHT_DEFAULT;
 	srv->export_path = export_copy(config->export_path);
 	srv->config.export_path = srv->export_path;
-	if (!srv->export_path || stats_init(&srv->stats) < 0) {
+	srv->drc = sl_drc_new();
+	if (!srv->export_path || !srv->drc || stats_init(&srv->stats) < 0) {
 		server_destroy(srv);
 		return sl_err_set(err, -ENOMEM, "out of memory for the NFS server");
 	}

@@ -3,6 +3,8 @@
 #define SL_NFS3_SERVER_H
 
 #include "sim/nfs3/buf.h"
+#include "sim/nfs3/drc.h"
+#include "sim/nfs3/mounts.h"
 #include "sim/nfs3/nfs3.h"
 #include "sim/nfs3/rpc.h"
 #include "sim/nfs3/xdr.h"
@@ -19,8 +21,8 @@ struct sl_nfs3_proc {
 	bool (*start)(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in);
 	void (*encode)(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);
 	bool timed;          /* goes through the store; else it is answered at once */
+	bool once;           /* must not be done twice: its answer is kept for a client that asks again */
 	enum sl_store_op op; /* what it is to the store when it succeeds; failures count as GETATTR */
-	uint32_t absent;     /* not implemented: attribute words of the failed result, all FALSE */
 };
 
 struct sl_nfs3_program {
@@ -42,10 +44,12 @@ struct sl_nfs3_call {
 	const struct sl_nfs3_proc *proc;
 	struct sl_nfs3_proc_stats *stats; /* NULL: not a procedure of NFS */
 	int64_t arrival_ns, done_ns;
-	uint32_t xid, uid, gid;
+	const struct sl_cred *cred; /* valid in `start` only */
+	uint32_t xid;
+	uint32_t kept;        /* slot of the duplicate-request cache, 0 = none */
 	uint32_t status;      /* nfsstat3 or mountstat3; 0 where there is none */
 	uint64_t ino;         /* object, or directory of a name; 0 when the handle was bad */
-	uint64_t child;       /* what the name was or became */
+	uint64_t child;       /* what the name was or became; LINK: the file; RENAME: the new directory */
 	uint32_t bulk_bytes;  /* promised room for data or entries in the reply */
 	uint32_t count;       /* READ, WRITE, READDIR(PLUS); GETPORT: the port */
 	uint32_t dir_bytes;   /* READDIRPLUS: dircount */
@@ -67,6 +71,9 @@ struct sl_nfs3_conn {
 	int64_t arrival_ns;
 	size_t need;       /* bytes from the head of `in` that make progress possible */
 	uint64_t promised; /* bulk bytes of the calls in service */
+	uint64_t taken;    /* calls */
+	uint64_t client;   /* hash of the address */
+	char address[SL_MOUNTS_ADDRESS_MAX + 1];
 	uint32_t in_flight;
 	int failed; /* negative errno: the stream cannot be continued */
 };
@@ -76,6 +83,8 @@ struct sl_nfs3 {
 	char *export_path; /* owned; "/" or without a trailing slash */
 	struct sl_nfs3_stats stats;
 	struct sl_nfs3_call *free_calls;
+	struct sl_drc *drc;
+	struct sl_mounts mounts;
 	uint64_t next_tag;
 	uint32_t in_service;
 	bool closing; /* freed by its owner, kept for the calls in service */

@@ -21,8 +21,9 @@ static const struct sl_nfs3_proc *const nfs_procs[] = {
 };
 
 static const struct sl_nfs3_proc *const mount_procs[] = {
-    [SL_MOUNT_NULL] = &sl_nfs_null,   [SL_MOUNT_MNT] = &sl_mount_mnt,    [SL_MOUNT_DUMP] = &sl_mount_dump,
-    [SL_MOUNT_UMNT] = &sl_mount_umnt, [SL_MOUNT_UMNTALL] = &sl_nfs_null, [SL_MOUNT_EXPORT] = &sl_mount_export,
+    [SL_MOUNT_NULL] = &sl_nfs_null,         [SL_MOUNT_MNT] = &sl_mount_mnt,
+    [SL_MOUNT_DUMP] = &sl_mount_dump,       [SL_MOUNT_UMNT] = &sl_mount_umnt,
+    [SL_MOUNT_UMNTALL] = &sl_mount_umntall, [SL_MOUNT_EXPORT] = &sl_mount_export,
 };
 
 /* SET, UNSET and CALLIT are left out: nobody registers anything here. */

@@ -1,5 +1,6 @@
 #include "sim/serve/conn.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,15 +9,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define SWEEP_MIN_NS 10000000
+#define SWEEP_MAX_NS 5000000000
+/* A connection without news for so long keeps no buffers, and may make room. */
+#define SILENT_NS 10000000000
+
 struct sl_conn {
 	struct sl_io io;
 	struct sl_pacer_client client;
 	struct sl_conns *conns;
 	struct sl_nfs3_conn *nfs; /* NULL: closed, waiting for its calls in service */
 	struct sl_conn *prev, *next;
-	int64_t credit_ns; /* how late the last replies left, on average */
-	bool half_closed;  /* the client sends no more, but may wait for replies */
-	bool blocked;      /* the socket took less than there was */
+	int64_t credit_ns;         /* how late the last replies left, on average */
+	int64_t heard_ns, sent_ns; /* when the client last sent, or took, anything */
+	int64_t begun_ns;          /* since when an unfinished call waits for its rest, as the sweep saw it */
+	uint64_t swept_calls;
+	bool half_closed; /* the client sends no more, but may wait for replies */
+	bool blocked;     /* the socket took less than there was */
 	/* The timed replies that have not been offered to the socket yet. */
 	uint32_t due_count;
 	int64_t due_sum_ns;          /* of their modelled completions */
@@ -96,6 +105,7 @@ static bool conn_send(struct sl_conn *conn)
 			conn->blocked = errno == EAGAIN;
 			return conn->blocked;
 		}
+		conn->sent_ns = sl_loop_now(conn->conns->loop);
 		/* Makes room: calls that were left undecoded are submitted from here, as this client's. */
 		sl_pacer_enter(conn->conns->pacer, &conn->client, 0);
 		sl_nfs3_conn_consume(conn->nfs, (size_t)sent);
@@ -167,6 +177,7 @@ static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 		conn->half_closed = true;
 		return true;
 	}
+	conn->heard_ns = now_ns;
 	sl_pacer_enter(conns->pacer, &conn->client, conn->credit_ns);
 	if (sl_nfs3_conn_input(conn->nfs, now_ns - conn->credit_ns, conns->buf, (size_t)got) < 0) {
 		return false;
@@ -214,20 +225,92 @@ static void client_idle(struct sl_pacer_client *client)
 	conn_release(sl_container_of(client, struct sl_conn, client));
 }
 
-/* The oldest connection that only waits for its client to go away. */
-static bool room_make(struct sl_conns *conns)
+/* A slow sender of one call, and a client that never reads, are worth no more than a silent one. */
+static bool conn_overdue(struct sl_conn *conn, int64_t now_ns)
 {
-	for (struct sl_conn *conn = conns->first; conn; conn = conn->next) {
-		if (conn->half_closed) {
+	const struct sl_conns *conns = conn->conns;
+	uint64_t calls = sl_nfs3_conn_calls(conn->nfs);
+
+	if (calls != conn->swept_calls || !sl_nfs3_conn_partial(conn->nfs) || sl_nfs3_conn_busy(conn->nfs)) {
+		conn->swept_calls = calls;
+		conn->begun_ns = now_ns;
+	}
+	if (conns->stall_ns > 0 && (now_ns - conn->begun_ns > conns->stall_ns ||
+				    (conn->blocked && now_ns - conn->sent_ns > conns->stall_ns))) {
+		return true;
+	}
+	return conns->idle_ns > 0 && conn->client.in_service == 0 && !conn->blocked &&
+	       now_ns - conn->heard_ns > conns->idle_ns;
+}
+
+static void sweep_arm(struct sl_conns *conns)
+{
+	int64_t least_ns = SWEEP_MAX_NS;
+
+	if (conns->stall_ns > 0 && conns->stall_ns / 4 < least_ns) {
+		least_ns = conns->stall_ns / 4;
+	}
+	if (conns->idle_ns > 0 && conns->idle_ns / 4 < least_ns) {
+		least_ns = conns->idle_ns / 4;
+	}
+	sl_loop_arm(conns->loop, &conns->sweep,
+		    sl_loop_now(conns->loop) + (least_ns > SWEEP_MIN_NS ? least_ns : SWEEP_MIN_NS));
+}
+
+static void sweep_fire(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_conns *conns = sl_container_of(timer, struct sl_conns, sweep);
+
+	for (struct sl_conn *conn = conns->first, *next; conn; conn = next) {
+		next = conn->next;
+		if (conn_overdue(conn, now_ns)) {
 			conn_close(conn);
-			return true;
+		} else if (now_ns - conn->heard_ns > SILENT_NS) {
+			sl_nfs3_conn_trim(conn->nfs);
 		}
 	}
-	return false;
+	if (conns->count > 0) {
+		sweep_arm(conns);
+	}
+}
+
+/* Closes a connection that only waits for its client to go away, or else the one that has been silent
+ * longest.
+ */
+static bool room_make(struct sl_conns *conns)
+{
+	int64_t now_ns = sl_loop_now(conns->loop);
+	struct sl_conn *victim = NULL;
+
+	for (struct sl_conn *conn = conns->first; conn && !(victim && victim->half_closed);
+	     conn = conn->next) {
+		bool silent = conn->client.in_service == 0 && now_ns - conn->heard_ns > SILENT_NS;
+
+		if (conn->half_closed || (silent && (!victim || conn->heard_ns < victim->heard_ns))) {
+			victim = conn;
+		}
+	}
+	if (victim) {
+		conn_close(victim);
+	}
+	return victim != NULL;
+}
+
+/* The client's address without its port: the same after a reconnect. */
+static void client_name(int fd, char ret[INET_ADDRSTRLEN])
+{
+	struct sockaddr_in peer = {0};
+	socklen_t size = sizeof(peer);
+
+	ret[0] = '\0';
+	if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET) {
+		(void)inet_ntop(AF_INET, &peer.sin_addr, ret, INET_ADDRSTRLEN);
+	}
 }
 
 int sl_conn_open(struct sl_conns *conns, int fd)
 {
+	char address[INET_ADDRSTRLEN];
 	struct sl_conn *conn;
 
 	if (conns->count >= conns->max && !room_make(conns)) {
@@ -250,6 +333,13 @@ int sl_conn_open(struct sl_conns *conns, int fd)
 		close(fd);
 		return -ENOMEM;
 	}
+	client_name(fd, address);
+	sl_nfs3_conn_client(conn->nfs, address);
+	conn->heard_ns = conn->sent_ns = conn->begun_ns = sl_loop_now(conns->loop);
+	conns->sweep.fire = sweep_fire;
+	if (!conns->sweep.armed) {
+		sweep_arm(conns);
+	}
 	conn->prev = conns->last;
 	*(conns->last ? &conns->last->next : &conns->first) = conn;
 	conns->last = conn;
@@ -262,5 +352,8 @@ void sl_conns_close(struct sl_conns *conns)
 	for (struct sl_conn *conn = conns->first, *next; conn; conn = next) {
 		next = conn->next;
 		conn_close(conn);
+	}
+	if (conns->loop) {
+		sl_loop_cancel(conns->loop, &conns->sweep);
 	}
 }

@@ -21,15 +21,19 @@ struct sl_conns {
 	struct sl_pacer *pacer;
 	struct sl_hist *lateness;
 	int64_t credit_cap_ns;
-	bool timed;   /* a model keeps calls in service for a while */
-	uint8_t *buf; /* input passes through it; nothing stays */
+	int64_t idle_ns;       /* silent for so long: closed; <= 0: never */
+	int64_t stall_ns;      /* a call begun, or replies not taken, for so long: closed; <= 0: never */
+	struct sl_timer sweep; /* looks for those; armed while there are connections */
+	bool timed;            /* a model keeps calls in service for a while */
+	uint8_t *buf;          /* input passes through it; nothing stays */
 	uint32_t buf_bytes;
 	uint32_t count, max;
 	struct sl_conn *first, *last; /* oldest first */
 };
 
-/* Takes over the non-blocking socket `fd` (closed on failure too). When there are `max` already, the oldest
- * one whose client has stopped sending makes room; if there is none, -EMFILE. -ENOMEM. */
+/* Takes over the non-blocking socket `fd` (closed on failure too). When there are `max` already, one whose
+ * client has stopped sending, or else the one that has been silent longest, makes room; if all are at work,
+ * -EMFILE. -ENOMEM. */
 int sl_conn_open(struct sl_conns *conns, int fd);
 /* Closes all; those with calls in service free themselves when the pacer has finished these. */
 void sl_conns_close(struct sl_conns *conns);

@@ -14,6 +14,8 @@
 #include "sim/serve/pacer.h"
 
 #define DATASTORE_BUF_BYTES (1u << 20)
+#define IDLE_NS 3600000000000
+#define STALL_NS 60000000000
 
 enum listener_kind {
 	LISTENER_NFS,
@@ -47,7 +49,10 @@ static int64_t realtime_ns(void *arg)
 static void client_accepted(void *arg, int fd)
 {
 	struct sl_datastore *ds = arg;
+	int on = 1;
 
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* half-open ones */
+	/* The network is the model's; what paces the real one only costs time. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 	(void)sl_conn_open(&ds->conns, fd);
 }
@@ -97,6 +102,10 @@ static int nfs_open(struct sl_datastore *ds, const struct sl_datastore_config *c
 	    .nfs_port = ds->listeners[LISTENER_NFS].port,
 	    .mount_port = ds->listeners[LISTENER_MOUNT].port,
 	    .sync_disabled = config->sync_disabled,
+	    .squash = config->squash,
+	    .anon_uid = config->anon_uid,
+	    .anon_gid = config->anon_gid,
+	    .read_only = config->read_only,
 	};
 
 	sl_files_key(ds->tree, nfs.handle_key);
@@ -110,8 +119,15 @@ static int nfs_open(struct sl_datastore *ds, const struct sl_datastore_config *c
 static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_config *config,
 			  struct sl_err *err)
 {
-	uint64_t dirty_max = config->dirty_max_bytes ? config->dirty_max_bytes : SL_DATASTORE_DIRTY_MAX;
-	int rc = sl_files_open(config->dir, dirty_max, &ds->tree, err);
+	struct sl_files_options files = {
+	    .dir = config->dir,
+	    .dirty_max_bytes = config->dirty_max_bytes ? config->dirty_max_bytes : SL_DATASTORE_DIRTY_MAX,
+	    .capacity_bytes = config->capacity_bytes,
+	    .host_durable = config->host_durable,
+	    .progress = config->progress,
+	    .progress_arg = config->progress_arg,
+	};
+	int rc = sl_files_open(&files, &ds->tree, err);
 
 	if (rc) {
 		return rc;
@@ -136,6 +152,8 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	ds->conns.lateness = &ds->timing.lateness;
 	ds->conns.credit_cap_ns = config->credit_cap_ns > 0 ? config->credit_cap_ns : 0;
 	ds->conns.timed = config->model_loop != NULL;
+	ds->conns.idle_ns = config->idle_ns ? config->idle_ns : IDLE_NS;
+	ds->conns.stall_ns = config->stall_ns ? config->stall_ns : STALL_NS;
 	ds->conns.buf_bytes = DATASTORE_BUF_BYTES;
 	ds->conns.max = config->max_connections ? config->max_connections : SL_DATASTORE_MAX_CONNECTIONS;
 	return rc;
@@ -206,9 +224,14 @@ uint16_t sl_datastore_mount_port(const struct sl_datastore *ds)
 
 const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds)
 {
+	struct sl_files_syncs syncs;
+
 	sl_hist_reset(&ds->timing.modelled);
 	sl_hist_merge(&ds->timing.modelled, sl_pacer_modelled(ds->pacer));
 	ds->timing.credit_used_ns = sl_pacer_credit_used(ds->pacer);
+	syncs = sl_files_syncs(ds->tree);
+	ds->timing.host_syncs = syncs.count;
+	ds->timing.host_sync_ns = syncs.time_ns;
 	return &ds->timing;
 }
 

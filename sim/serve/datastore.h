@@ -31,6 +31,18 @@ struct sl_datastore_config {
 	uint16_t portmap_port;    /* 0 = no portmapper */
 	int64_t credit_cap_ns;    /* lateness credit per connection; 0 = none */
 	uint64_t dirty_max_bytes; /* UNSTABLE data kept in memory; 0 = SL_DATASTORE_DIRTY_MAX */
+	uint64_t capacity_bytes;  /* size of the modelled pool; 0 = what the host has */
+	bool host_durable;        /* stable means on the host's disk; the time for that is part of the
+				     modelled one, and reported where it is longer */
+	enum sl_nfs3_squash squash;
+	uint32_t anon_uid, anon_gid; /* 0 = 65534 */
+	bool read_only;
+	/* A connection that lies idle so long is closed (0 = an hour), and one whose client has begun a call
+	 * or does not take its replies (0 = a minute). Negative: never. */
+	int64_t idle_ns, stall_ns;
+	/* Told while the files are recovered: bytes of the journal. May be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
 	uint32_t max_connections; /* 0 = SL_DATASTORE_MAX_CONNECTIONS */
 	bool sync_disabled;       /* stable writes are volatile until the store syncs */
 };
@@ -41,6 +53,8 @@ struct sl_datastore_timing {
 				    timed calls */
 	struct sl_hist modelled; /* modelled latency of WRITE and COMMIT, ns */
 	int64_t credit_used_ns;
+	uint64_t host_syncs; /* host_durable: waits for the host's disk, and their time */
+	int64_t host_sync_ns;
 	uint64_t errors; /* txg syncs whose data could not be written to the folder */
 };
 
@@ -61,10 +75,5 @@ const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds);
 /* What times the calls: for dilation, latencies off and on, stalls, another store. Belongs to `ds`. */
 struct sl_pacer *sl_datastore_pacer(struct sl_datastore *ds);
 const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds);
-
-/* The durable tree of DESIGN section 5: one sparse file per inode, one metadata journal; unstable data in
- * memory up to `dirty_max_bytes`, then written early. One owner at a time: -EBUSY. Free through ops->free,
- * which drops unstable data as a kill would: sync_all before, to keep it. */
-int sl_files_open(const char *dir, uint64_t dirty_max_bytes, struct sl_tree **ret, struct sl_err *err);
 
 #endif

@@ -8,94 +8,144 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FILEDATA_OPEN_MAX 256u
+
+static int64_t clock_ns(void)
+{
+	struct timespec ts = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
 
 static int64_t timespec_ns(const struct timespec *ts)
 {
 	return (int64_t)ts->tv_sec * 1000000000 + ts->tv_nsec;
 }
 
-static void lru_unlink(struct sl_filedata *data, struct sl_inode *inode)
+static void lru_unlink(struct sl_filedata *data, struct sl_file *file)
 {
-	*(inode->lru_prev ? &inode->lru_prev->lru_next : &data->lru_first) = inode->lru_next;
-	*(inode->lru_next ? &inode->lru_next->lru_prev : &data->lru_last) = inode->lru_prev;
+	*(file->lru_prev ? &file->lru_prev->lru_next : &data->lru_first) = file->lru_next;
+	*(file->lru_next ? &file->lru_next->lru_prev : &data->lru_last) = file->lru_prev;
 }
 
-static void lru_append(struct sl_filedata *data, struct sl_inode *inode)
+static void lru_append(struct sl_filedata *data, struct sl_file *file)
 {
-	inode->lru_prev = data->lru_last;
-	inode->lru_next = NULL;
-	*(data->lru_last ? &data->lru_last->lru_next : &data->lru_first) = inode;
-	data->lru_last = inode;
+	file->lru_prev = data->lru_last;
+	file->lru_next = NULL;
+	*(data->lru_last ? &data->lru_last->lru_next : &data->lru_first) = file;
+	data->lru_last = file;
 }
 
-static void fd_close(struct sl_filedata *data, struct sl_inode *inode)
+static void fd_close(struct sl_filedata *data, struct sl_file *file)
 {
-	if (inode->fd >= 0) {
-		lru_unlink(data, inode);
-		close(inode->fd);
-		inode->fd = -1;
+	if (file->open) {
+		lru_unlink(data, file);
+		close(file->fd);
+		file->open = false;
 		data->open_count--;
 	}
 }
 
-/* The descriptor of the inode's file, opened (and created) when needed, or negative errno. */
-static int fd_get(struct sl_filedata *data, struct sl_inode *inode)
+/* The descriptor of the file's file, opened (and created) when needed, or negative errno. */
+static int fd_get(struct sl_filedata *data, struct sl_file *file)
 {
 	char name[SL_FILEDATA_NAME_BYTES];
 
-	if (inode->fd >= 0) {
-		if (data->lru_last != inode) {
-			lru_unlink(data, inode);
-			lru_append(data, inode);
+	if (file->open) {
+		if (data->lru_last != file) {
+			lru_unlink(data, file);
+			lru_append(data, file);
 		}
-		return inode->fd;
+		return file->fd;
 	}
 	while (data->open_count >= FILEDATA_OPEN_MAX) {
 		fd_close(data, data->lru_first);
 	}
-	sl_filedata_name(inode->ino, name);
-	inode->fd = openat(data->dirfd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (inode->fd < 0) {
-		inode->fd = -1;
+	sl_filedata_name(file->base.ino, name);
+	file->fd = openat(data->dirfd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->fd < 0) {
 		return -errno;
 	}
-	lru_append(data, inode);
+	/* The file may be new: its name in the folder must last as long as its bytes. */
+	if (!file->named && data->durable && fsync(data->dirfd) < 0) {
+		int rc = -errno;
+
+		close(file->fd);
+		return rc;
+	}
+	file->named = true;
+	file->open = true;
+	lru_append(data, file);
 	data->open_count++;
-	return inode->fd;
+	return file->fd;
 }
 
-static void dirty_add(struct sl_filedata *data, struct sl_inode *inode)
+/* What was written is on the host's disk when this returns, if the owner wants that. */
+static int host_sync(struct sl_filedata *data, int fd)
 {
-	if (inode->dirty) {
-		return;
+	int64_t start_ns;
+
+	if (!data->durable) {
+		return 0;
 	}
-	inode->dirty = true;
-	inode->dirty_prev = data->dirty_last;
-	inode->dirty_next = NULL;
-	*(data->dirty_last ? &data->dirty_last->dirty_next : &data->dirty_first) = inode;
-	data->dirty_last = inode;
+	start_ns = clock_ns();
+	if (fdatasync(fd) < 0) {
+		return -errno;
+	}
+	data->sync_count++;
+	data->sync_ns += clock_ns() - start_ns;
+	return 0;
 }
 
-static void dirty_drop(struct sl_filedata *data, struct sl_inode *inode)
+/* Keeps the account of the room that all files take. */
+static void used_set(struct sl_filedata *data, struct sl_file *file, uint64_t used_bytes)
 {
-	if (!inode->dirty) {
+	data->used_bytes = data->used_bytes - file->used_bytes + used_bytes;
+	file->used_bytes = used_bytes;
+}
+
+static void used_ask(struct sl_filedata *data, struct sl_file *file)
+{
+	struct stat st;
+
+	if (file->open && fstat(file->fd, &st) == 0) {
+		used_set(data, file, (uint64_t)st.st_blocks * 512);
+	}
+}
+
+static void dirty_add(struct sl_filedata *data, struct sl_file *file)
+{
+	if (file->dirty) {
 		return;
 	}
-	inode->dirty = false;
-	*(inode->dirty_prev ? &inode->dirty_prev->dirty_next : &data->dirty_first) = inode->dirty_next;
-	*(inode->dirty_next ? &inode->dirty_next->dirty_prev : &data->dirty_last) = inode->dirty_prev;
-	data->dirty_bytes -= (uint64_t)inode->overlay.count * SL_OVERLAY_PAGE;
-	sl_overlay_clear(&inode->overlay);
+	file->dirty = true;
+	file->dirty_prev = data->dirty_last;
+	file->dirty_next = NULL;
+	*(data->dirty_last ? &data->dirty_last->dirty_next : &data->dirty_first) = file;
+	data->dirty_last = file;
+}
+
+static void dirty_drop(struct sl_filedata *data, struct sl_file *file)
+{
+	if (!file->dirty) {
+		return;
+	}
+	file->dirty = false;
+	*(file->dirty_prev ? &file->dirty_prev->dirty_next : &data->dirty_first) = file->dirty_next;
+	*(file->dirty_next ? &file->dirty_next->dirty_prev : &data->dirty_last) = file->dirty_prev;
+	data->dirty_bytes -= (uint64_t)file->overlay.count * SL_OVERLAY_PAGE;
+	sl_overlay_clear(&file->overlay);
 }
 
 /* Fills buf from the file; what lies beyond its end is zero. */
-static int file_read(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset, uint8_t *buf,
+static int file_read(struct sl_filedata *data, struct sl_file *file, uint64_t offset, uint8_t *buf,
 		     uint32_t bytes)
 {
-	int fd = fd_get(data, inode);
+	int fd = fd_get(data, file);
 	uint32_t done = 0;
 
 	if (fd < 0) {
@@ -137,11 +187,11 @@ static struct slice slice_at(uint64_t offset, uint32_t bytes)
 
 /* Stable data must show through the unstable pages above it, and must not be undone when these are written.
  */
-static void overlay_patch(struct sl_inode *inode, uint64_t offset, const uint8_t *buf, uint32_t bytes)
+static void overlay_patch(struct sl_file *file, uint64_t offset, const uint8_t *buf, uint32_t bytes)
 {
 	for (uint32_t done = 0; done < bytes;) {
 		struct slice slice = slice_at(offset + done, bytes - done);
-		uint8_t *page = sl_overlay_find(&inode->overlay, slice.index);
+		uint8_t *page = sl_overlay_find(&file->overlay, slice.index);
 
 		if (page) {
 			memcpy(page + slice.in_page, buf + done, slice.bytes);
@@ -150,52 +200,65 @@ static void overlay_patch(struct sl_inode *inode, uint64_t offset, const uint8_t
 	}
 }
 
-static int write_stable(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset, const uint8_t *buf,
-			uint32_t bytes)
+/* All of it is in the file, or the file is as long as before. */
+static int file_write(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const uint8_t *buf,
+		      uint32_t bytes)
 {
-	int fd = fd_get(data, inode);
+	int fd = fd_get(data, file), rc;
 	uint32_t done = 0;
 
-	if (fd < 0) {
-		return fd;
-	}
-	while (done < bytes) {
+	while (fd >= 0 && done < bytes) {
 		ssize_t got = pwrite(fd, buf + done, bytes - done, (off_t)(offset + done));
 
 		if (got < 0 && errno == EINTR) {
 			continue;
 		}
 		if (got <= 0) {
-			return got < 0 ? -errno : -EIO;
+			rc = got < 0 ? -errno : -EIO;
+			if (offset + done > file->size_bytes) {
+				(void)!ftruncate(fd, (off_t)file->size_bytes);
+			}
+			return rc;
 		}
 		done += (uint32_t)got;
 	}
-	overlay_patch(inode, offset, buf, bytes);
-	return 0;
+	return fd < 0 ? fd : 0;
 }
 
-static int write_unstable(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset,
-			  const uint8_t *buf, uint32_t bytes)
+static int write_stable(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const uint8_t *buf,
+			uint32_t bytes)
+{
+	int rc = file_write(data, file, offset, buf, bytes);
+
+	rc = rc ? rc : host_sync(data, file->fd);
+	if (rc == 0 && file->overlay.count > 0) {
+		overlay_patch(file, offset, buf, bytes);
+	}
+	return rc;
+}
+
+static int write_unstable(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const uint8_t *buf,
+			  uint32_t bytes)
 {
 	for (uint32_t done = 0; done < bytes;) {
 		struct slice slice = slice_at(offset + done, bytes - done);
-		uint8_t *page = sl_overlay_find(&inode->overlay, slice.index);
+		uint8_t *page = sl_overlay_find(&file->overlay, slice.index);
 
 		if (!page) {
 			uint8_t below[SL_OVERLAY_PAGE];
 			bool whole = slice.bytes == SL_OVERLAY_PAGE;
 			int rc = whole ? 0
-				       : file_read(data, inode, slice.index * SL_OVERLAY_PAGE, below,
+				       : file_read(data, file, slice.index * SL_OVERLAY_PAGE, below,
 						   sizeof(below));
 
 			if (rc) {
 				return rc;
 			}
-			page = sl_overlay_add(&inode->overlay, slice.index);
+			page = sl_overlay_add(&file->overlay, slice.index);
 			if (!page) {
 				return -ENOMEM;
 			}
-			dirty_add(data, inode);
+			dirty_add(data, file);
 			data->dirty_bytes += SL_OVERLAY_PAGE;
 			if (!whole) {
 				memcpy(page, below, sizeof(below));
@@ -212,47 +275,48 @@ void sl_filedata_name(uint64_t ino, char ret[SL_FILEDATA_NAME_BYTES])
 	(void)snprintf(ret, SL_FILEDATA_NAME_BYTES, "%016" PRIx64, ino);
 }
 
-int sl_filedata_load(const struct sl_filedata *data, struct sl_inode *inode)
+int sl_filedata_load(struct sl_filedata *data, struct sl_file *file)
 {
 	char name[SL_FILEDATA_NAME_BYTES];
 	struct stat st;
 
-	sl_filedata_name(inode->ino, name);
+	sl_filedata_name(file->base.ino, name);
 	if (fstatat(data->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		return errno == ENOENT ? 0 : -errno;
 	}
 	if (!S_ISREG(st.st_mode)) {
 		return -EINVAL;
 	}
-	inode->size_bytes = (uint64_t)st.st_size;
-	inode->used_bytes = (uint64_t)st.st_blocks * 512;
-	inode->mtime_ns = timespec_ns(&st.st_mtim);
-	if (inode->ctime_ns < inode->mtime_ns) {
-		inode->ctime_ns = inode->mtime_ns;
+	file->size_bytes = (uint64_t)st.st_size;
+	file->named = true;
+	used_set(data, file, (uint64_t)st.st_blocks * 512);
+	file->base.mtime_ns = timespec_ns(&st.st_mtim);
+	if (file->base.ctime_ns < file->base.mtime_ns) {
+		file->base.ctime_ns = file->base.mtime_ns;
 	}
 	return 0;
 }
 
-int sl_filedata_read(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset, void *buf,
+int sl_filedata_read(struct sl_filedata *data, struct sl_file *file, uint64_t offset, void *buf,
 		     uint32_t bytes, uint32_t *ret_bytes)
 {
 	uint8_t *to = buf;
 	int rc;
 
 	*ret_bytes = 0;
-	if (offset >= inode->size_bytes) {
+	if (offset >= file->size_bytes) {
 		return 0;
 	}
-	if (bytes > inode->size_bytes - offset) {
-		bytes = (uint32_t)(inode->size_bytes - offset);
+	if (bytes > file->size_bytes - offset) {
+		bytes = (uint32_t)(file->size_bytes - offset);
 	}
-	rc = file_read(data, inode, offset, to, bytes);
+	rc = file_read(data, file, offset, to, bytes);
 	if (rc) {
 		return rc;
 	}
-	for (uint32_t done = 0; inode->overlay.count > 0 && done < bytes;) {
+	for (uint32_t done = 0; file->overlay.count > 0 && done < bytes;) {
 		struct slice slice = slice_at(offset + done, bytes - done);
-		const uint8_t *page = sl_overlay_find(&inode->overlay, slice.index);
+		const uint8_t *page = sl_overlay_find(&file->overlay, slice.index);
 
 		if (page) {
 			memcpy(to + done, page + slice.in_page, slice.bytes);
@@ -263,9 +327,18 @@ int sl_filedata_read(struct sl_filedata *data, struct sl_inode *inode, uint64_t 
 	return 0;
 }
 
-int sl_filedata_write(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset, const void *buf,
+/* Of the modelled pool; unstable pages count as if they were written. */
+static uint64_t room_left(const struct sl_filedata *data)
+{
+	uint64_t taken = data->used_bytes + data->dirty_bytes;
+
+	return data->capacity_bytes > taken ? data->capacity_bytes - taken : 0;
+}
+
+int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const void *buf,
 		      uint32_t bytes, bool stable)
 {
+	bool grows;
 	int rc;
 
 	if (offset > INT64_MAX - (uint64_t)bytes) {
@@ -275,15 +348,20 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_inode *inode, uint64_t
 		return 0;
 	}
 	/* Bytes written inside a file without holes need no further room. */
-	inode->used_stale =
-	    inode->used_stale || offset + bytes > inode->size_bytes || inode->used_bytes < inode->size_bytes;
-	rc = stable ? write_stable(data, inode, offset, buf, bytes)
-		    : write_unstable(data, inode, offset, buf, bytes);
+	grows = offset + bytes > file->size_bytes || file->used_bytes < file->size_bytes;
+	if (grows && data->capacity_bytes > 0 && room_left(data) < bytes) {
+		return -ENOSPC;
+	}
+	rc = stable ? write_stable(data, file, offset, buf, bytes)
+		    : write_unstable(data, file, offset, buf, bytes);
+	if (grows && stable) {
+		used_ask(data, file);
+	}
 	if (rc) {
 		return rc;
 	}
-	if (inode->size_bytes < offset + bytes) {
-		inode->size_bytes = offset + bytes;
+	if (file->size_bytes < offset + bytes) {
+		file->size_bytes = offset + bytes;
 	}
 	while (data->dirty_bytes > data->dirty_max_bytes) {
 		rc = sl_filedata_commit(data, data->dirty_first);
@@ -294,22 +372,23 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_inode *inode, uint64_t
 	return 0;
 }
 
-int sl_filedata_commit(struct sl_filedata *data, struct sl_inode *inode)
+int sl_filedata_commit(struct sl_filedata *data, struct sl_file *file)
 {
 	int fd, rc;
 
-	if (!inode->dirty) {
+	if (!file->dirty) {
 		return 0;
 	}
-	fd = fd_get(data, inode);
+	fd = fd_get(data, file);
 	if (fd < 0) {
 		return fd;
 	}
-	rc = sl_overlay_write(&inode->overlay, fd, inode->size_bytes);
+	rc = sl_overlay_write(&file->overlay, fd, file->size_bytes);
+	rc = rc ? rc : host_sync(data, fd);
 	if (rc == 0) {
-		dirty_drop(data, inode);
-		inode->used_stale = true;
+		dirty_drop(data, file);
 	}
+	used_ask(data, file);
 	return rc;
 }
 
@@ -317,49 +396,49 @@ int sl_filedata_commit_all(struct sl_filedata *data)
 {
 	int rc = 0;
 
-	for (struct sl_inode *inode = data->dirty_first, *next; inode; inode = next) {
+	for (struct sl_file *file = data->dirty_first, *next; file; file = next) {
 		int one;
 
-		next = inode->dirty_next;
-		one = sl_filedata_commit(data, inode);
+		next = file->dirty_next;
+		one = sl_filedata_commit(data, file);
 		rc = rc ? rc : one;
 	}
 	return rc;
 }
 
-int sl_filedata_truncate(struct sl_filedata *data, struct sl_inode *inode, uint64_t size_bytes)
+int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_t size_bytes)
 {
 	int fd;
 
 	if (size_bytes > INT64_MAX) {
 		return -EFBIG;
 	}
-	fd = fd_get(data, inode);
+	fd = fd_get(data, file);
 	if (fd < 0) {
 		return fd;
 	}
 	if (ftruncate(fd, (off_t)size_bytes) < 0) {
 		return -errno;
 	}
-	if (inode->dirty && size_bytes < inode->size_bytes) {
+	if (file->dirty && size_bytes < file->size_bytes) {
 		data->dirty_bytes -=
-		    (uint64_t)sl_overlay_truncate(&inode->overlay, size_bytes) * SL_OVERLAY_PAGE;
-		if (inode->overlay.count == 0) {
-			dirty_drop(data, inode);
+		    (uint64_t)sl_overlay_truncate(&file->overlay, size_bytes) * SL_OVERLAY_PAGE;
+		if (file->overlay.count == 0) {
+			dirty_drop(data, file);
 		}
 	}
-	inode->size_bytes = size_bytes;
-	inode->used_stale = true;
-	return 0;
+	file->size_bytes = size_bytes;
+	used_ask(data, file);
+	return host_sync(data, fd);
 }
 
-int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_inode *inode)
+int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_file *file)
 {
 	struct timespec times[2] = {
 	    {.tv_nsec = UTIME_OMIT},
-	    {.tv_sec = inode->mtime_ns / 1000000000, .tv_nsec = inode->mtime_ns % 1000000000},
+	    {.tv_sec = file->base.mtime_ns / 1000000000, .tv_nsec = file->base.mtime_ns % 1000000000},
 	};
-	int fd = fd_get(data, inode);
+	int fd = fd_get(data, file);
 
 	if (fd < 0) {
 		return fd;
@@ -371,25 +450,25 @@ int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_inode *inode)
 	return futimens(fd, times) < 0 ? -errno : 0;
 }
 
-uint64_t sl_filedata_used(struct sl_inode *inode)
+uint64_t sl_filedata_used(const struct sl_file *file)
 {
-	struct stat st;
-
-	if (inode->used_stale && inode->fd >= 0 && fstat(inode->fd, &st) == 0) {
-		inode->used_bytes = (uint64_t)st.st_blocks * 512;
-		inode->used_stale = false;
-	}
-	return inode->used_bytes + (uint64_t)inode->overlay.count * SL_OVERLAY_PAGE;
+	return file->used_bytes + (uint64_t)file->overlay.count * SL_OVERLAY_PAGE;
 }
 
-void sl_filedata_forget(struct sl_filedata *data, struct sl_inode *inode, bool remove_file)
+uint64_t sl_filedata_free(const struct sl_filedata *data)
+{
+	return room_left(data);
+}
+
+void sl_filedata_forget(struct sl_filedata *data, struct sl_file *file, bool remove_file)
 {
 	char name[SL_FILEDATA_NAME_BYTES];
 
-	dirty_drop(data, inode);
-	fd_close(data, inode);
-	if (remove_file && inode->type == SL_FT_REG) {
-		sl_filedata_name(inode->ino, name);
+	dirty_drop(data, file);
+	fd_close(data, file);
+	if (remove_file && file->base.type != SL_FT_DIR) {
+		used_set(data, file, 0);
+		sl_filedata_name(file->base.ino, name);
 		/* A file that stays is an orphan: the next open clears it away. */
 		(void)unlinkat(data->dirfd, name, 0);
 	}

@@ -6,16 +6,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/serve/inodes.h"
+#include "sim/serve/overlay.h"
+#include "sim/store/inodes.h"
 
-/* Zero-initialise, then set dirfd and dirty_max_bytes. Inodes are borrowed; they leave through
+/* What a durable tree keeps of a file. The target of a symbolic link is the content of its file. */
+struct sl_file {
+	struct sl_inode base;
+	uint64_t size_bytes; /* with unstable data */
+	uint64_t used_bytes; /* what the file occupies on the host */
+	int fd;              /* valid while open */
+	bool open, dirty;    /* dirty: on the dirty list, the overlay has pages */
+	bool named;          /* the file is known to have its name in the folder */
+	struct sl_file *lru_prev, *lru_next;
+	struct sl_file *dirty_prev, *dirty_next;
+	struct sl_overlay overlay;
+};
+
+/* Zero-initialise, then set dirfd, the bounds and `durable`. Files are borrowed; they leave through
  * sl_filedata_forget. Functions return 0 or a negative errno. */
 struct sl_filedata {
 	int dirfd; /* borrowed: where the files are */
 	uint64_t dirty_max_bytes, dirty_bytes;
+	uint64_t capacity_bytes; /* what all files together may occupy; 0 = what the host has */
+	uint64_t used_bytes;     /* what they do, without unstable data */
+	bool durable;            /* stable data is on the host's disk when a call returns */
+	uint64_t sync_count;     /* calls of fdatasync for that, and the time they took */
+	int64_t sync_ns;
 	uint32_t open_count;
-	struct sl_inode *lru_first, *lru_last;     /* open descriptors, oldest use first */
-	struct sl_inode *dirty_first, *dirty_last; /* files with unstable data, oldest first */
+	struct sl_file *lru_first, *lru_last;     /* open descriptors, oldest use first */
+	struct sl_file *dirty_first, *dirty_last; /* files with unstable data, oldest first */
 };
 
 #define SL_FILEDATA_NAME_BYTES 17 /* 16 hex digits */
@@ -24,22 +43,24 @@ struct sl_filedata {
 void sl_filedata_name(uint64_t ino, char ret[SL_FILEDATA_NAME_BYTES]);
 /* Sets size and used bytes (and mtime, when the file is younger than the journal says) from the file. A
  * missing file is an empty one: it is made at the first use. */
-int sl_filedata_load(const struct sl_filedata *data, struct sl_inode *inode);
-int sl_filedata_read(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset, void *buf,
+int sl_filedata_load(struct sl_filedata *data, struct sl_file *file);
+int sl_filedata_read(struct sl_filedata *data, struct sl_file *file, uint64_t offset, void *buf,
 		     uint32_t bytes, uint32_t *ret_bytes);
 /* Stable data is in the file when the call returns; unstable data is in memory, or written early when the
- * bound is reached. */
-int sl_filedata_write(struct sl_filedata *data, struct sl_inode *inode, uint64_t offset, const void *buf,
+ * bound is reached. -ENOSPC: the host or capacity_bytes; the file is as long as before then. */
+int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const void *buf,
 		      uint32_t bytes, bool stable);
 /* Writes out the unstable data of one file / of all files. */
-int sl_filedata_commit(struct sl_filedata *data, struct sl_inode *inode);
+int sl_filedata_commit(struct sl_filedata *data, struct sl_file *file);
 int sl_filedata_commit_all(struct sl_filedata *data);
-int sl_filedata_truncate(struct sl_filedata *data, struct sl_inode *inode, uint64_t size_bytes);
+int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_t size_bytes);
 /* Gives the file the modification time of the inode. */
-int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_inode *inode);
-/* Bytes the file occupies. */
-uint64_t sl_filedata_used(struct sl_inode *inode);
+int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_file *file);
+/* Bytes the file occupies, unstable data included. */
+uint64_t sl_filedata_used(const struct sl_file *file);
+/* Bytes left of capacity_bytes. */
+uint64_t sl_filedata_free(const struct sl_filedata *data);
 /* Drops unstable data and closes the descriptor; with `remove_file` the file goes too. */
-void sl_filedata_forget(struct sl_filedata *data, struct sl_inode *inode, bool remove_file);
+void sl_filedata_forget(struct sl_filedata *data, struct sl_file *file, bool remove_file);
 
 #endif

@@ -1,39 +1,38 @@
 /*
  * The durable tree. DIR holds: lock (flock: one owner), key (16 random bytes: file handles stay valid across
- * restarts), journal (names, owners, times), data/ (one sparse file per inode, named by its number in hex).
+ * restarts), journal (names, owners, times), data/ (one sparse file per inode, named by its number in hex;
+ * the target of a symbolic link is the content of its file).
  *
  * A change of names is in the journal before it shows in data/: a kill in between leaves either a name
  * without a file (an empty file, made at its first use) or a file without a name (cleared away at the next
- * open). Numbers are never given out twice, so they serve as readdir cookies too. Sizes and modification
- * times of files are those of the files themselves: a write needs no journal record.
+ * open). Only the target of a symbolic link is written first, for the name must never be without it. A rename
+ * is one record, with what it replaces. Numbers and cookies are never given out twice, so that readdir can go
+ * on where it was. Sizes and modification times of files are those of the files themselves: a write needs no
+ * journal record.
  *
- * Not kept: access times of reads. Not supported yet: rename, links.
+ * Not kept: access times of reads.
  */
 #include "sim/serve/files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "sim/serve/datastore.h"
 #include "sim/serve/filedata.h"
+#include "sim/serve/folder.h"
 #include "sim/serve/names.h"
-#include "sim/store/tree.h"
+
+#define DIR_BYTES 4096u /* what a folder says of its size */
 
 struct files {
 	struct sl_tree tree;
-	int dirfd, datafd, lockfd;
+	struct sl_folder folder;
 	struct sl_names names;
 	struct sl_filedata data;
-	uint8_t key[16];
 };
 
 static struct files *files_of(struct sl_tree *tree)
@@ -41,37 +40,25 @@ static struct files *files_of(struct sl_tree *tree)
 	return sl_container_of(tree, struct files, tree);
 }
 
+static struct sl_file *file_of(struct sl_inode *inode)
+{
+	return sl_container_of(inode, struct sl_file, base);
+}
+
 static int64_t files_now(const struct files *files)
 {
 	return files->tree.wall_ns ? files->tree.wall_ns(files->tree.wall_arg) : 0;
 }
 
-static int name_check(const char *name)
+static int reg_get(const struct files *files, uint64_t ino, struct sl_file **ret)
 {
-	size_t size = strlen(name);
+	struct sl_inode *inode = sl_inodes_get(&files->names.inodes, ino);
 
-	if (size > SL_TREE_NAME_MAX) {
-		return -ENAMETOOLONG;
-	}
-	return size == 0 || strchr(name, '/') ? -EINVAL : 0;
-}
-
-static int dir_get(const struct files *files, uint64_t ino, struct sl_inode **ret)
-{
-	*ret = sl_inodes_get(&files->names.inodes, ino);
-	if (!*ret) {
+	if (!inode) {
 		return -ESTALE;
 	}
-	return (*ret)->type == SL_FT_DIR ? 0 : -ENOTDIR;
-}
-
-static int reg_get(const struct files *files, uint64_t ino, struct sl_inode **ret)
-{
-	*ret = sl_inodes_get(&files->names.inodes, ino);
-	if (!*ret) {
-		return -ESTALE;
-	}
-	return (*ret)->type == SL_FT_REG ? 0 : -EISDIR;
+	*ret = file_of(inode);
+	return inode->type == SL_FT_REG ? 0 : inode->type == SL_FT_DIR ? -EISDIR : -EINVAL;
 }
 
 static void attr_from(struct sl_inode *inode, struct sl_attr *ret)
@@ -81,11 +68,11 @@ static void attr_from(struct sl_inode *inode, struct sl_attr *ret)
 	*ret = (struct sl_attr){
 	    .type = inode->type,
 	    .mode = inode->mode,
-	    .nlink = dir ? 2 + inode->subdirs : 1,
+	    .nlink = inode->nlink,
 	    .uid = inode->uid,
 	    .gid = inode->gid,
-	    .size_bytes = dir ? 4096 : inode->size_bytes,
-	    .used_bytes = dir ? 4096 : sl_filedata_used(inode),
+	    .size_bytes = dir ? DIR_BYTES : file_of(inode)->size_bytes,
+	    .used_bytes = dir ? DIR_BYTES : sl_filedata_used(file_of(inode)),
 	    .ino = inode->ino,
 	    .generation = inode->generation,
 	    .atime_ns = inode->atime_ns,
@@ -107,21 +94,39 @@ static int files_getattr(struct sl_tree *tree, uint64_t ino, struct sl_attr *ret
 
 static void meta_set(struct sl_meta *meta, const struct sl_setattr *set)
 {
-	if (set->mask & SL_SET_MODE) {
-		meta->mode = set->mode & 07777;
+	meta->mode = set->mask & SL_SET_MODE ? set->mode & 07777 : meta->mode;
+	meta->uid = set->mask & SL_SET_UID ? set->uid : meta->uid;
+	meta->gid = set->mask & SL_SET_GID ? set->gid : meta->gid;
+	meta->atime_ns = set->mask & SL_SET_ATIME ? set->atime_ns : meta->atime_ns;
+	meta->mtime_ns = set->mask & SL_SET_MTIME ? set->mtime_ns : meta->mtime_ns;
+}
+
+/* Logs and does one change; forgets the file that lost its last name by it. */
+static int files_change(struct files *files, const struct sl_meta *meta)
+{
+	struct sl_inode *gone = NULL;
+	int rc = sl_names_log(&files->names, meta);
+
+	rc = rc ? rc : sl_names_apply(&files->names, meta, &gone);
+	if (gone) {
+		sl_filedata_forget(&files->data, file_of(gone), true);
+		sl_inodes_drop(&files->names.inodes, gone);
 	}
-	if (set->mask & SL_SET_UID) {
-		meta->uid = set->uid;
+	if (rc == 0) {
+		sl_names_compact(&files->names);
 	}
-	if (set->mask & SL_SET_GID) {
-		meta->gid = set->gid;
+	return rc;
+}
+
+static int size_check(enum sl_ftype type, const struct sl_setattr *set)
+{
+	if (!(set->mask & SL_SET_SIZE)) {
+		return 0;
 	}
-	if (set->mask & SL_SET_ATIME) {
-		meta->atime_ns = set->atime_ns;
+	if (type != SL_FT_REG) {
+		return type == SL_FT_DIR ? -EISDIR : -EINVAL;
 	}
-	if (set->mask & SL_SET_MTIME) {
-		meta->mtime_ns = set->mtime_ns;
-	}
+	return set->size_bytes > INT64_MAX ? -EFBIG : 0;
 }
 
 static int files_setattr(struct sl_tree *tree, uint64_t ino, const struct sl_setattr *set,
@@ -130,133 +135,194 @@ static int files_setattr(struct sl_tree *tree, uint64_t ino, const struct sl_set
 	struct files *files = files_of(tree);
 	struct sl_inode *inode = sl_inodes_get(&files->names.inodes, ino);
 	struct sl_meta meta;
-	int rc = 0;
+	int rc = inode ? size_check(inode->type, set) : -ESTALE;
 
-	if (!inode) {
-		return -ESTALE;
+	if (rc == 0 && (set->mask & SL_SET_SIZE)) {
+		rc = sl_filedata_truncate(&files->data, file_of(inode), set->size_bytes);
+		inode->mtime_ns = rc ? inode->mtime_ns : files_now(files);
 	}
-	if (set->mask & SL_SET_SIZE) {
-		if (inode->type == SL_FT_DIR) {
-			return -EISDIR;
-		}
-		rc = sl_filedata_truncate(&files->data, inode, set->size_bytes);
-		if (rc) {
-			return rc;
-		}
-		inode->mtime_ns = files_now(files);
+	if (rc) {
+		return rc;
 	}
 	sl_names_meta(inode, SL_META_ATTR, &meta);
 	meta_set(&meta, set);
 	meta.ctime_ns = files_now(files);
-	rc = sl_names_log(&files->names, &meta);
-	if (rc) {
-		return rc;
+	rc = files_change(files, &meta);
+	if (rc == 0 && inode->type == SL_FT_REG && (set->mask & SL_SET_MTIME)) {
+		rc = sl_filedata_set_mtime(&files->data, file_of(inode));
 	}
-	(void)sl_names_apply(&files->names, &meta); /* cannot fail: the inode is there */
-	if (inode->type == SL_FT_REG && (set->mask & SL_SET_MTIME)) {
-		rc = sl_filedata_set_mtime(&files->data, inode);
-	}
-	sl_names_compact(&files->names);
 	if (ret) {
 		attr_from(inode, ret);
 	}
 	return rc;
 }
 
-static int files_lookup(struct sl_tree *tree, uint64_t dir_ino, const char *name, uint64_t *ret_ino)
+static int files_lookup(struct sl_tree *tree, uint64_t dir, const char *name, uint64_t *ret_ino)
 {
-	struct files *files = files_of(tree);
-	struct sl_inode *dir, *inode;
-	int rc = dir_get(files, dir_ino, &dir);
+	struct sl_inode *inode;
+	int rc = sl_inodes_find(&files_of(tree)->names.inodes, dir, name, &inode);
 
-	rc = rc ? rc : name_check(name);
+	if (rc == 0) {
+		*ret_ino = inode->ino;
+	}
+	return rc;
+}
+
+/* The record of a new inode at a new name. */
+static int create_plan(const struct files *files, uint64_t dir_ino, const char *name, enum sl_ftype type,
+		       const struct sl_setattr *set, struct sl_meta *ret)
+{
+	struct sl_inode *dir;
+	int rc = sl_inodes_may_create(&files->names.inodes, dir_ino, name, &dir);
+
+	if (rc == 0 && files->names.inodes.entry_count >= SL_NAMES_MAX) {
+		rc = -ENOSPC;
+	}
 	if (rc) {
 		return rc;
 	}
-	if (strcmp(name, ".") == 0) {
-		inode = dir;
-	} else if (strcmp(name, "..") == 0) {
-		inode = dir->parent;
-	} else {
-		inode = sl_inodes_lookup(&files->names.inodes, dir, name);
+	*ret = (struct sl_meta){
+	    .kind = SL_META_CREATE,
+	    .type = (uint8_t)type,
+	    .mode = type == SL_FT_DIR   ? 0755
+		    : type == SL_FT_LNK ? 0777
+					: 0644,
+	    .ino = files->names.next_number,
+	    .generation = files->names.next_number,
+	    .parent = dir->ino,
+	    .cookie = files->names.next_number,
+	    .ctime_ns = files_now(files),
+	};
+	ret->mtime_ns = ret->ctime_ns;
+	ret->atime_ns = ret->ctime_ns;
+	memcpy(ret->name, name, strlen(name) + 1);
+	if (set) {
+		meta_set(ret, set);
+		rc = size_check(type, set);
 	}
-	if (!inode) {
-		return -ENOENT;
-	}
-	*ret_ino = inode->ino;
-	return 0;
+	return rc;
 }
 
 static int files_create(struct sl_tree *tree, uint64_t dir_ino, const char *name, enum sl_ftype type,
 			const struct sl_setattr *set, uint64_t *ret_ino)
 {
 	struct files *files = files_of(tree);
-	struct sl_meta meta = {
-	    .kind = SL_META_CREATE, .type = (uint8_t)type, .mode = type == SL_FT_DIR ? 0755 : 0644};
-	struct sl_inode *dir;
-	uint64_t found;
-	int rc = files_lookup(tree, dir_ino, name, &found);
+	struct sl_meta meta;
+	struct sl_file *file;
+	int rc = create_plan(files, dir_ino, name, type, set, &meta);
 
-	if (rc != -ENOENT) {
-		return rc ? rc : -EEXIST;
-	}
-	if (files->names.inodes.count >= SL_NAMES_MAX) {
-		return -ENOSPC;
-	}
-	dir = sl_inodes_get(&files->names.inodes, dir_ino);
-	meta.ino = files->names.next_ino;
-	meta.generation = files->names.next_ino;
-	meta.parent = dir->ino;
-	meta.ctime_ns = files_now(files);
-	meta.mtime_ns = meta.ctime_ns;
-	meta.atime_ns = meta.ctime_ns;
-	memcpy(meta.name, name, strlen(name) + 1);
-	meta_set(&meta, set);
-	rc = sl_names_log(&files->names, &meta);
-	rc = rc ? rc : sl_names_apply(&files->names, &meta);
+	rc = rc ? rc : files_change(files, &meta);
 	if (rc) {
 		return rc;
 	}
-	if (type == SL_FT_REG && (set->mask & SL_SET_SIZE) && set->size_bytes > 0) {
-		rc = sl_filedata_truncate(&files->data, sl_inodes_get(&files->names.inodes, meta.ino),
-					  set->size_bytes);
-	}
-	sl_names_compact(&files->names);
 	*ret_ino = meta.ino;
+	file = file_of(sl_inodes_get(&files->names.inodes, meta.ino));
+	if (set && (set->mask & SL_SET_SIZE) && set->size_bytes > 0) {
+		rc = sl_filedata_truncate(&files->data, file, set->size_bytes);
+	}
+	/* The verifier of an exclusive create lives in the times. */
+	if (rc == 0 && set && (set->mask & SL_SET_MTIME) && type == SL_FT_REG) {
+		rc = sl_filedata_set_mtime(&files->data, file);
+	}
 	return rc;
+}
+
+static int files_symlink(struct sl_tree *tree, uint64_t dir_ino, const char *name, const char *target,
+			 const struct sl_setattr *set, uint64_t *ret_ino)
+{
+	struct files *files = files_of(tree);
+	struct sl_file link = {.base = {.ino = files->names.next_number, .type = SL_FT_LNK}};
+	size_t size = strlen(target);
+	struct sl_meta meta;
+	struct sl_file *file;
+	int rc = create_plan(files, dir_ino, name, SL_FT_LNK, set, &meta);
+
+	if (rc == 0 && (size == 0 || size > SL_TREE_TARGET_MAX)) {
+		rc = size == 0 ? -EINVAL : -ENAMETOOLONG;
+	}
+	if (rc) {
+		return rc;
+	}
+	rc = sl_filedata_write(&files->data, &link, 0, target, (uint32_t)size, true);
+	sl_filedata_forget(&files->data, &link, rc != 0);
+	rc = rc ? rc : files_change(files, &meta);
+	if (rc) {
+		sl_filedata_forget(&files->data, &link, true);
+		return rc;
+	}
+	file = file_of(sl_inodes_get(&files->names.inodes, meta.ino));
+	file->size_bytes = link.size_bytes;
+	file->used_bytes = link.used_bytes;
+	file->named = true;
+	*ret_ino = meta.ino;
+	return 0;
+}
+
+static int files_readlink(struct sl_tree *tree, uint64_t ino, char ret[SL_TREE_TARGET_MAX + 1])
+{
+	struct files *files = files_of(tree);
+	struct sl_inode *inode = sl_inodes_get(&files->names.inodes, ino);
+	uint32_t got = 0;
+	int rc;
+
+	if (!inode || inode->type != SL_FT_LNK) {
+		return inode ? -EINVAL : -ESTALE;
+	}
+	rc = sl_filedata_read(&files->data, file_of(inode), 0, ret, SL_TREE_TARGET_MAX, &got);
+	ret[got] = '\0';
+	return rc;
+}
+
+static int files_link(struct sl_tree *tree, uint64_t ino, uint64_t dir_ino, const char *name)
+{
+	struct files *files = files_of(tree);
+	struct sl_inode *inode, *dir;
+	struct sl_meta meta = {.kind = SL_META_LINK, .ino = ino, .parent = dir_ino};
+	int rc = sl_inodes_may_link(&files->names.inodes, ino, dir_ino, name, &inode, &dir);
+
+	if (rc == 0 && files->names.inodes.entry_count >= SL_NAMES_MAX) {
+		rc = -ENOSPC;
+	}
+	if (rc) {
+		return rc;
+	}
+	meta.cookie = files->names.next_number;
+	meta.ctime_ns = files_now(files);
+	memcpy(meta.name, name, strlen(name) + 1);
+	return files_change(files, &meta);
+}
+
+static int files_rename(struct sl_tree *tree, uint64_t from_dir, const char *from, uint64_t to_dir,
+			const char *to)
+{
+	struct files *files = files_of(tree);
+	struct sl_meta meta = {.kind = SL_META_RENAME, .from_parent = from_dir, .parent = to_dir};
+	struct sl_rename plan;
+	int rc = sl_inodes_may_rename(&files->names.inodes, from_dir, from, to_dir, to, &plan);
+
+	if (rc || plan.nothing) {
+		return rc;
+	}
+	meta.cookie = files->names.next_number;
+	meta.ctime_ns = files_now(files);
+	memcpy(meta.from, from, strlen(from) + 1);
+	memcpy(meta.name, to, strlen(to) + 1);
+	return files_change(files, &meta);
 }
 
 static int files_remove(struct sl_tree *tree, uint64_t dir_ino, const char *name, enum sl_ftype type)
 {
 	struct files *files = files_of(tree);
-	struct sl_meta meta = {.kind = SL_META_REMOVE};
-	struct sl_inode *dir, *inode;
-	int rc = dir_get(files, dir_ino, &dir);
+	struct sl_meta meta = {.kind = SL_META_UNLINK, .parent = dir_ino};
+	struct sl_entry *entry;
+	int rc = sl_inodes_may_remove(&files->names.inodes, dir_ino, name, type, &entry);
 
-	rc = rc ? rc : name_check(name);
 	if (rc) {
 		return rc;
 	}
-	inode = sl_inodes_lookup(&files->names.inodes, dir, name);
-	if (!inode) {
-		return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? -EINVAL : -ENOENT;
-	}
-	if (inode->type != type) {
-		return type == SL_FT_DIR ? -ENOTDIR : -EISDIR;
-	}
-	if (inode->first) {
-		return -ENOTEMPTY;
-	}
-	meta.ino = inode->ino;
 	meta.ctime_ns = files_now(files);
-	rc = sl_names_log(&files->names, &meta);
-	if (rc) {
-		return rc;
-	}
-	sl_filedata_forget(&files->data, inode, true);
-	(void)sl_names_apply(&files->names, &meta); /* cannot fail: the inode is there and childless */
-	sl_names_compact(&files->names);
-	return 0;
+	memcpy(meta.name, name, strlen(name) + 1);
+	return files_change(files, &meta);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the seam has seven parameters */
@@ -264,14 +330,14 @@ static int files_read(struct sl_tree *tree, uint64_t ino, uint64_t offset, void 
 		      uint32_t *ret_bytes, bool *ret_eof)
 {
 	struct files *files = files_of(tree);
-	struct sl_inode *inode;
-	int rc = reg_get(files, ino, &inode);
+	struct sl_file *file;
+	int rc = reg_get(files, ino, &file);
 
-	rc = rc ? rc : sl_filedata_read(&files->data, inode, offset, buf, bytes, ret_bytes);
+	rc = rc ? rc : sl_filedata_read(&files->data, file, offset, buf, bytes, ret_bytes);
 	if (rc) {
 		return rc;
 	}
-	*ret_eof = offset >= inode->size_bytes || *ret_bytes >= inode->size_bytes - offset;
+	*ret_eof = offset >= file->size_bytes || *ret_bytes >= file->size_bytes - offset;
 	return 0;
 }
 
@@ -279,25 +345,25 @@ static int files_write(struct sl_tree *tree, uint64_t ino, uint64_t offset, cons
 		       enum sl_stable stable)
 {
 	struct files *files = files_of(tree);
-	struct sl_inode *inode;
-	int rc = reg_get(files, ino, &inode);
+	struct sl_file *file;
+	int rc = reg_get(files, ino, &file);
 
-	rc = rc ? rc : sl_filedata_write(&files->data, inode, offset, buf, bytes, stable != SL_UNSTABLE);
+	rc = rc ? rc : sl_filedata_write(&files->data, file, offset, buf, bytes, stable != SL_UNSTABLE);
 	if (rc) {
 		return rc;
 	}
-	inode->mtime_ns = files_now(files);
-	inode->ctime_ns = inode->mtime_ns;
+	file->base.mtime_ns = files_now(files);
+	file->base.ctime_ns = file->base.mtime_ns;
 	return 0;
 }
 
 static int files_commit(struct sl_tree *tree, uint64_t ino)
 {
 	struct files *files = files_of(tree);
-	struct sl_inode *inode;
-	int rc = reg_get(files, ino, &inode);
+	struct sl_file *file;
+	int rc = reg_get(files, ino, &file);
 
-	return rc ? rc : sl_filedata_commit(&files->data, inode);
+	return rc ? rc : sl_filedata_commit(&files->data, file);
 }
 
 static int files_sync_all(struct sl_tree *tree)
@@ -309,46 +375,49 @@ static int files_readdir(struct sl_tree *tree, uint64_t dir_ino, uint64_t cookie
 {
 	struct files *files = files_of(tree);
 	struct sl_inode *dir;
-	int rc = dir_get(files, dir_ino, &dir);
+	int rc = sl_inodes_dir(&files->names.inodes, dir_ino, &dir);
 
 	if (rc) {
 		return rc;
 	}
-	for (struct sl_inode *inode = sl_inodes_after(&files->names.inodes, dir, cookie); inode;
-	     inode = inode->next) {
-		if (!fn(arg, inode->name, inode->ino, inode->ino)) {
+	for (struct sl_entry *entry = sl_inodes_after(&files->names.inodes, dir, cookie); entry;
+	     entry = entry->next) {
+		if (!fn(arg, entry->name, entry->inode->ino, entry->cookie)) {
 			break;
 		}
 	}
 	return 0;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The modelled pool's size; the host may have less. */
 static int files_fsstat(struct sl_tree *tree, struct sl_fsstat *ret)
 {
 	struct files *files = files_of(tree);
 	struct statvfs st;
 
-	if (fstatvfs(files->datafd, &st) < 0) {
+	if (fstatvfs(files->folder.datafd, &st) < 0) {
 		return -errno;
 	}
 	ret->total_bytes = (uint64_t)st.f_blocks * st.f_frsize;
 	ret->free_bytes = (uint64_t)st.f_bavail * st.f_frsize;
+	if (files->data.capacity_bytes > 0) {
+		ret->total_bytes = files->data.capacity_bytes;
+		ret->free_bytes = least(ret->free_bytes, sl_filedata_free(&files->data));
+	}
 	ret->total_files = SL_NAMES_MAX;
-	ret->free_files = SL_NAMES_MAX - files->names.inodes.count;
+	ret->free_files = SL_NAMES_MAX - least(SL_NAMES_MAX, files->names.inodes.entry_count);
 	return 0;
 }
 
 static int inode_close(void *arg, struct sl_inode *inode)
 {
-	sl_filedata_forget(arg, inode, false);
+	sl_filedata_forget(arg, file_of(inode), false);
 	return 0;
-}
-
-static void fd_drop(int fd)
-{
-	if (fd >= 0) {
-		close(fd);
-	}
 }
 
 /* Accepts a tree that was only partly opened. */
@@ -356,13 +425,9 @@ static void files_free(struct sl_tree *tree)
 {
 	struct files *files = files_of(tree);
 
-	if (files->names.inodes.bucket_count > 0) {
-		(void)sl_inodes_walk(&files->names.inodes, inode_close, &files->data);
-	}
+	(void)sl_inodes_each(&files->names.inodes, inode_close, &files->data);
 	sl_names_close(&files->names);
-	fd_drop(files->datafd);
-	fd_drop(files->dirfd);
-	fd_drop(files->lockfd); /* last: it guards all the others */
+	sl_folder_close(&files->folder);
 	free(files);
 }
 
@@ -371,6 +436,10 @@ static const struct sl_tree_ops files_ops = {
     .setattr = files_setattr,
     .lookup = files_lookup,
     .create = files_create,
+    .symlink = files_symlink,
+    .readlink = files_readlink,
+    .link = files_link,
+    .rename = files_rename,
     .remove = files_remove,
     .read = files_read,
     .write = files_write,
@@ -381,120 +450,24 @@ static const struct sl_tree_ops files_ops = {
     .free = files_free,
 };
 
-/* Only an empty folder may become a datastore: its files would be cleared away as orphans. */
-static int dir_check_empty(int dirfd, struct sl_err *err)
-{
-	static const char *const ours[] = {".", "..", "lock", "key", "key.new", "data", "journal.new"};
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	int rc = 0;
-
-	if (!dir) {
-		rc = -errno;
-		fd_drop(fd);
-		return sl_err_set(err, rc, "cannot list: %s", strerror(-rc));
-	}
-	while (rc == 0 && (entry = readdir(dir))) {
-		bool known = false;
-
-		for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-			known = known || strcmp(entry->d_name, ours[i]) == 0;
-		}
-		if (!known) {
-			rc = sl_err_set(
-			    err, -ENOTEMPTY,
-			    "not empty (\"%.60s\") and not a datastore; name a new or an empty folder",
-			    entry->d_name);
-		}
-	}
-	closedir(dir);
-	return rc;
-}
-
-static int dir_open(struct files *files, const char *path, struct sl_err *err)
-{
-	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-		return sl_err_set(err, -errno, "cannot create the folder: %s", strerror(errno));
-	}
-	files->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (files->dirfd < 0) {
-		return sl_err_set(err, -errno, "cannot open the folder: %s", strerror(errno));
-	}
-	/* Before anything is written into a folder that may be somebody else's. */
-	if (faccessat(files->dirfd, "journal", F_OK, 0) < 0) {
-		int rc = dir_check_empty(files->dirfd, err);
-
-		if (rc) {
-			return rc;
-		}
-	}
-	files->lockfd = openat(files->dirfd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (files->lockfd < 0) {
-		return sl_err_set(err, -errno, "lock: cannot open: %s", strerror(errno));
-	}
-	if (flock(files->lockfd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK) {
-			return sl_err_set(err, -errno, "lock: %s", strerror(errno));
-		}
-		return sl_err_set(err, -EBUSY,
-				  "already in use by another server; stop that one or name another folder");
-	}
-	if (mkdirat(files->dirfd, "data", 0700) < 0 && errno != EEXIST) {
-		return sl_err_set(err, -errno, "data: cannot create: %s", strerror(errno));
-	}
-	files->datafd = openat(files->dirfd, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (files->datafd < 0) {
-		return sl_err_set(err, -errno, "data: cannot open: %s", strerror(errno));
-	}
-	return 0;
-}
-
-/* Reads the key, or draws one. It gets its name when it is whole, so a kill leaves no short key. */
-static int key_open(struct files *files, struct sl_err *err)
-{
-	int fd = openat(files->dirfd, "key", O_RDONLY | O_CLOEXEC);
-	ssize_t got;
-
-	if (fd >= 0) {
-		got = read(fd, files->key, sizeof(files->key));
-		close(fd);
-		return got == (ssize_t)sizeof(files->key)
-			   ? 0
-			   : sl_err_set(err, -EINVAL, "key: not 16 bytes; restore the folder from a copy");
-	}
-	if (errno != ENOENT) {
-		return sl_err_set(err, -errno, "key: cannot open: %s", strerror(errno));
-	}
-	if (getrandom(files->key, sizeof(files->key), 0) != (ssize_t)sizeof(files->key)) {
-		return sl_err_set(err, -EIO, "no random numbers");
-	}
-	fd = openat(files->dirfd, "key.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	got = fd < 0 ? -1 : write(fd, files->key, sizeof(files->key));
-	fd_drop(fd);
-	if (got != (ssize_t)sizeof(files->key) ||
-	    renameat(files->dirfd, "key.new", files->dirfd, "key") < 0) {
-		return sl_err_set(err, -EIO, "key: cannot write: %s", strerror(errno));
-	}
-	return 0;
-}
-
 static int inode_load(void *arg, struct sl_inode *inode)
 {
-	return inode->type == SL_FT_REG ? sl_filedata_load(arg, inode) : 0;
+	return inode->type != SL_FT_DIR ? sl_filedata_load(arg, file_of(inode)) : 0;
 }
 
 /* Files whose removal was journalled but not done. */
 static int orphans_clear(struct files *files)
 {
-	int fd = openat(files->datafd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(files->folder.datafd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 
 	if (!dir) {
 		int rc = -errno;
 
-		fd_drop(fd);
+		if (fd >= 0) {
+			close(fd);
+		}
 		return rc;
 	}
 	while ((entry = readdir(dir))) {
@@ -503,38 +476,42 @@ static int orphans_clear(struct files *files)
 		struct sl_inode *inode = sl_inodes_get(&files->names.inodes, ino);
 
 		sl_filedata_name(ino, name);
-		if (strcmp(entry->d_name, name) == 0 && (!inode || inode->type != SL_FT_REG)) {
-			(void)unlinkat(files->datafd, name, 0);
+		if (strcmp(entry->d_name, name) == 0 && (!inode || inode->type == SL_FT_DIR)) {
+			(void)unlinkat(files->folder.datafd, name, 0);
 		}
 	}
 	closedir(dir);
 	return 0;
 }
 
-int sl_files_open(const char *dir, uint64_t dirty_max_bytes, struct sl_tree **ret, struct sl_err *err)
+int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, struct sl_err *err)
 {
 	struct files *files = calloc(1, sizeof(*files));
 	int rc;
 
 	if (!files) {
-		return sl_err_set(err, -ENOMEM, "%s: out of memory", dir);
+		return sl_err_set(err, -ENOMEM, "%s: out of memory", options->dir);
 	}
 	files->tree.ops = &files_ops;
-	files->dirfd = files->datafd = files->lockfd = -1;
-	rc = dir_open(files, dir, err);
-	rc = rc ? rc : key_open(files, err);
-	rc = rc ? rc : sl_names_open(&files->names, files->dirfd, err);
+	rc = sl_folder_open(&files->folder, options->dir, err);
+	files->names.dirfd = files->folder.dirfd;
+	files->names.durable = options->host_durable;
+	files->names.progress = options->progress;
+	files->names.progress_arg = options->progress_arg;
+	rc = rc ? rc : sl_names_open(&files->names, sizeof(struct sl_file), err);
 	if (rc) {
 		files_free(&files->tree);
-		return sl_err_wrap(err, "%s", dir);
+		return sl_err_wrap(err, "%s", options->dir);
 	}
-	files->data.dirfd = files->datafd;
-	files->data.dirty_max_bytes = dirty_max_bytes;
+	files->data.dirfd = files->folder.datafd;
+	files->data.dirty_max_bytes = options->dirty_max_bytes;
+	files->data.capacity_bytes = options->capacity_bytes;
+	files->data.durable = options->host_durable;
 	rc = orphans_clear(files);
-	rc = rc ? rc : sl_inodes_walk(&files->names.inodes, inode_load, &files->data);
+	rc = rc ? rc : sl_inodes_each(&files->names.inodes, inode_load, &files->data);
 	if (rc) {
 		files_free(&files->tree);
-		return sl_err_set(err, rc, "%s: data: %s", dir, strerror(-rc));
+		return sl_err_set(err, rc, "%s: data: %s", options->dir, strerror(-rc));
 	}
 	*ret = &files->tree;
 	return 0;
@@ -542,5 +519,12 @@ int sl_files_open(const char *dir, uint64_t dirty_max_bytes, struct sl_tree **re
 
 void sl_files_key(struct sl_tree *tree, uint8_t ret[16])
 {
-	memcpy(ret, files_of(tree)->key, sizeof(files_of(tree)->key));
+	memcpy(ret, files_of(tree)->folder.key, sizeof(files_of(tree)->folder.key));
+}
+
+struct sl_files_syncs sl_files_syncs(struct sl_tree *tree)
+{
+	const struct sl_filedata *data = &files_of(tree)->data;
+
+	return (struct sl_files_syncs){.count = data->sync_count, .time_ns = data->sync_ns};
 }

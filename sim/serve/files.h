@@ -1,12 +1,38 @@
-/* What the datastore needs of a durable tree beside the store seam (sl_files_open is in datastore.h). */
+/*
+ * The durable tree of DESIGN section 5: one sparse file per inode, one metadata journal; unstable data in
+ * memory up to a bound, then written early. What the datastore needs of it beside the store seam is here too.
+ */
 #ifndef SL_SERVE_FILES_H
 #define SL_SERVE_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/err.h"
 #include "sim/store/tree.h"
+
+struct sl_files_options {
+	const char *dir;          /* created when missing */
+	uint64_t dirty_max_bytes; /* UNSTABLE data kept in memory */
+	uint64_t capacity_bytes;  /* size of the modelled pool; 0 = what the host has */
+	bool host_durable;        /* stable means on the host's disk (fdatasync), not only in its memory */
+	/* Told now and then while a journal is replayed (bytes); may be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+/* How often the host's disk was waited for, and how long altogether. */
+struct sl_files_syncs {
+	uint64_t count;
+	int64_t time_ns;
+};
+
+/* One owner at a time: -EBUSY. -ENOTSUP: made by another version. Free through ops->free, which drops
+ * unstable data as a kill would: sync_all before, to keep it. */
+int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, struct sl_err *err);
 
 /* The 16 random bytes that were drawn when the folder was made. `tree` is one of sl_files_open. */
 void sl_files_key(struct sl_tree *tree, uint8_t ret[16]);
+struct sl_files_syncs sl_files_syncs(struct sl_tree *tree);
 
 #endif

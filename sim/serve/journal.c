@@ -14,14 +14,15 @@
 
 /*
  * File: 16 bytes of magic, then records: u32 payload length, u32 CRC-32C of length and payload, payload. All
- * little-endian. Payload: kind, type, name length, 0; mode, uid, gid; ino, generation, parent; three times;
- * name.
+ * little-endian. Payload: kind, type, lengths of both names; mode, uid, gid; ino, generation, parent, cookie,
+ * from_parent; three times; both names.
  */
-#define JOURNAL_MAGIC "sloglab-tree/1\n"
 #define JOURNAL_MAGIC_BYTES 16u
+#define JOURNAL_FAMILY "sloglab-tree/"
+#define JOURNAL_MAGIC JOURNAL_FAMILY "2\n"
 #define RECORD_HEAD 8u
-#define META_FIXED 64u
-#define RECORD_MAX (RECORD_HEAD + META_FIXED + 255u)
+#define META_FIXED 80u
+#define RECORD_MAX (RECORD_HEAD + META_FIXED + 2 * 255u)
 #define JOURNAL_MAX_BYTES (1ull << 31) /* compaction keeps it far below */
 
 static uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t size)
@@ -59,23 +60,27 @@ static uint64_t take(const uint8_t **at, unsigned bytes)
 static uint32_t record_encode(const struct sl_meta *meta, uint8_t *buf)
 {
 	uint32_t name_len = (uint32_t)strlen(meta->name);
-	uint32_t payload = META_FIXED + name_len;
+	uint32_t from_len = (uint32_t)strlen(meta->from);
+	uint32_t payload = META_FIXED + name_len + from_len;
 	uint8_t *at = buf + RECORD_HEAD;
 
 	at = put(at, meta->kind, 1);
 	at = put(at, meta->type, 1);
 	at = put(at, name_len, 1);
-	at = put(at, 0, 1);
+	at = put(at, from_len, 1);
 	at = put(at, meta->mode, 4);
 	at = put(at, meta->uid, 4);
 	at = put(at, meta->gid, 4);
 	at = put(at, meta->ino, 8);
 	at = put(at, meta->generation, 8);
 	at = put(at, meta->parent, 8);
+	at = put(at, meta->cookie, 8);
+	at = put(at, meta->from_parent, 8);
 	at = put(at, (uint64_t)meta->atime_ns, 8);
 	at = put(at, (uint64_t)meta->mtime_ns, 8);
 	at = put(at, (uint64_t)meta->ctime_ns, 8);
 	memcpy(at, meta->name, name_len);
+	memcpy(at + name_len, meta->from, from_len);
 	put(buf, payload, 4);
 	put(buf + 4, crc32c(crc32c(0, buf, 4), buf + RECORD_HEAD, payload), 4);
 	return RECORD_HEAD + payload;
@@ -85,7 +90,7 @@ static uint32_t record_encode(const struct sl_meta *meta, uint8_t *buf)
 static uint32_t record_decode(const uint8_t *at, uint64_t left, struct sl_meta *ret)
 {
 	const uint8_t *from = at;
-	uint32_t payload, crc, name_len;
+	uint32_t payload, crc, name_len, from_len;
 
 	if (left < RECORD_HEAD + META_FIXED) {
 		return 0;
@@ -99,21 +104,25 @@ static uint32_t record_decode(const uint8_t *at, uint64_t left, struct sl_meta *
 	ret->kind = (enum sl_meta_kind)take(&from, 1);
 	ret->type = (uint8_t)take(&from, 1);
 	name_len = (uint32_t)take(&from, 1);
-	from++;
+	from_len = (uint32_t)take(&from, 1);
 	ret->mode = (uint32_t)take(&from, 4);
 	ret->uid = (uint32_t)take(&from, 4);
 	ret->gid = (uint32_t)take(&from, 4);
 	ret->ino = take(&from, 8);
 	ret->generation = take(&from, 8);
 	ret->parent = take(&from, 8);
+	ret->cookie = take(&from, 8);
+	ret->from_parent = take(&from, 8);
 	ret->atime_ns = (int64_t)take(&from, 8);
 	ret->mtime_ns = (int64_t)take(&from, 8);
 	ret->ctime_ns = (int64_t)take(&from, 8);
-	if (name_len != payload - META_FIXED) {
+	if (name_len + from_len != payload - META_FIXED) {
 		return 0;
 	}
 	memcpy(ret->name, from, name_len);
 	ret->name[name_len] = '\0';
+	memcpy(ret->from, from + name_len, from_len);
+	ret->from[from_len] = '\0';
 	return RECORD_HEAD + payload;
 }
 
@@ -148,23 +157,41 @@ static int file_load(int fd, uint8_t **ret, uint64_t *ret_size)
 	return 0;
 }
 
+/* Ours, and of this version? */
+static int magic_check(const uint8_t *bytes, uint64_t size, struct sl_err *err)
+{
+	size_t family = strlen(JOURNAL_FAMILY);
+
+	if (size < JOURNAL_MAGIC_BYTES || memcmp(bytes, JOURNAL_FAMILY, family) != 0) {
+		return sl_err_set(err, -EINVAL, "not a datastore journal; choose another folder");
+	}
+	if (memcmp(bytes, JOURNAL_MAGIC, JOURNAL_MAGIC_BYTES) != 0) {
+		return sl_err_set(
+		    err, -ENOTSUP,
+		    "made by another version of sloglab (format %c, this one reads %c); use that "
+		    "version or choose another folder",
+		    bytes[family] >= ' ' && bytes[family] < 127 ? bytes[family] : '?', JOURNAL_MAGIC[family]);
+	}
+	return 0;
+}
+
 static int journal_replay(struct sl_journal *journal, const uint8_t *bytes, uint64_t size, sl_journal_fn *fn,
 			  void *arg, struct sl_err *err)
 {
 	struct sl_meta meta = {0};
 	uint64_t at = JOURNAL_MAGIC_BYTES;
+	int rc = magic_check(bytes, size, err);
 
-	if (size < JOURNAL_MAGIC_BYTES || memcmp(bytes, JOURNAL_MAGIC, JOURNAL_MAGIC_BYTES) != 0) {
-		return sl_err_set(err, -EINVAL, "not a datastore journal; choose another folder");
+	if (rc) {
+		return rc;
 	}
 	while (at < size) {
 		uint32_t step = record_decode(bytes + at, size - at, &meta);
-		int rc;
 
 		if (step == 0) {
 			break;
 		}
-		rc = fn(arg, &meta);
+		rc = fn(arg, &meta, at + step, size);
 		if (rc) {
 			return sl_err_set(err, rc, "record at byte %llu: %s; restore the folder from a copy",
 					  (unsigned long long)at, strerror(-rc));
@@ -246,6 +273,10 @@ int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
 	if (rc) {
 		/* Half a record would look like damage once another one follows it. Should this fail too, the
 		 * next append overwrites the place. */
+		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
+	}
+	if (journal->durable && fdatasync(journal->fd) < 0) {
+		rc = -errno;
 		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
 	}
 	journal->end_bytes += size;

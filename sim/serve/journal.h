@@ -6,26 +6,30 @@
 #ifndef SL_SERVE_JOURNAL_H
 #define SL_SERVE_JOURNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/err.h"
 
 enum sl_meta_kind {
-	SL_META_INODE = 1,  /* snapshot of one inode */
-	SL_META_CREATE = 2, /* as INODE, and the parent's times become ctime_ns */
-	SL_META_REMOVE = 3, /* ino; the parent's times become ctime_ns */
-	SL_META_ATTR = 4,   /* ino, mode, uid, gid, times */
-	SL_META_NEXT = 5    /* ino: lowest number never given out */
+	SL_META_INODE = 1,  /* snapshot of an inode with one of its names */
+	SL_META_NAME = 2,   /* snapshot of a further name: ino, parent, name, cookie */
+	SL_META_CREATE = 3, /* as INODE, and the parent's times become ctime_ns */
+	SL_META_LINK = 4,   /* as NAME, and the times of parent and inode become ctime_ns */
+	SL_META_UNLINK = 5, /* parent, name: gone, and the inode too when it was its last name */
+	SL_META_RENAME = 6, /* from_parent, from -> parent, name, cookie; what had the name is unlinked */
+	SL_META_ATTR = 7,   /* ino, mode, uid, gid, times */
+	SL_META_NEXT = 8    /* ino: lowest number never given out */
 };
 
-/* One record. `name` is empty except in INODE and CREATE. */
+/* One record. Inode numbers and cookies come from one sequence that never repeats. */
 struct sl_meta {
 	enum sl_meta_kind kind;
 	uint8_t type; /* enum sl_ftype */
 	uint32_t mode, uid, gid;
-	uint64_t ino, generation, parent;
+	uint64_t ino, generation, parent, cookie, from_parent;
 	int64_t atime_ns, mtime_ns, ctime_ns;
-	char name[256];
+	char name[256], from[256];
 };
 
 /* Zero-initialise with fd = -1; release with sl_journal_close. */
@@ -33,14 +37,17 @@ struct sl_journal {
 	int fd;
 	uint64_t end_bytes; /* where the next record goes */
 	uint64_t records;
+	bool durable; /* every record is on stable storage when the call that wrote it returns */
 };
 
-typedef int sl_journal_fn(void *arg, const struct sl_meta *meta);
+/* `done` of `total` bytes are behind this record. */
+typedef int sl_journal_fn(void *arg, const struct sl_meta *meta, uint64_t done, uint64_t total);
 
 /* Creates the file `name` in dirfd (emptied when it exists). 0 or negative errno. */
 int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, struct sl_err *err);
 /* Opens `name` and calls fn for each record in order; a torn last record is cut off. -ENOENT when missing
- * (err untouched), -EINVAL for a foreign or damaged file, or what fn returned. */
+ * (err untouched), -EINVAL for a foreign or damaged file, -ENOTSUP for one of another version, or what fn
+ * returned. */
 int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_journal_fn *fn, void *arg,
 		    struct sl_err *err);
 /* 0 or negative errno; on failure the journal is as before. */

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAMES_COMPACT_MIN 10000u /* records before a snapshot is worth its while */
-#define NAMES_COMPACT_RATIO 4u   /* records per inode */
+#define NAMES_COMPACT_MIN 10000u   /* records before a snapshot is worth its while */
+#define NAMES_COMPACT_RATIO 4u     /* records per name */
+#define NAMES_PROGRESS_STEP 65536u /* records between two reports */
 
 static void inode_take(struct sl_inode *inode, const struct sl_meta *meta)
 {
@@ -17,64 +18,174 @@ static void inode_take(struct sl_inode *inode, const struct sl_meta *meta)
 	inode->ctime_ns = meta->ctime_ns;
 }
 
-static void parent_touch(struct sl_inode *parent, int64_t now_ns)
+static void dir_touch(struct sl_inode *dir, int64_t now_ns)
 {
-	parent->mtime_ns = now_ns;
-	parent->ctime_ns = now_ns;
+	dir->mtime_ns = now_ns;
+	dir->ctime_ns = now_ns;
 }
 
-static int replay_create(struct sl_names *names, const struct sl_meta *meta)
+static void number_seen(struct sl_names *names, uint64_t number)
 {
-	struct sl_inode *parent = sl_inodes_get(&names->inodes, meta->parent);
+	if (names->next_number <= number) {
+		names->next_number = number + 1;
+	}
+}
+
+/* The folder of a name that may be made at this place of the order, or NULL. */
+static struct sl_inode *place_find(const struct sl_names *names, const struct sl_meta *meta)
+{
+	struct sl_inode *dir;
+
+	if (sl_inodes_may_create(&names->inodes, meta->parent, meta->name, &dir) < 0 ||
+	    names->inodes.entry_count >= SL_NAMES_MAX || (dir->last && dir->last->cookie >= meta->cookie)) {
+		return NULL;
+	}
+	return dir;
+}
+
+static int apply_create(struct sl_names *names, const struct sl_meta *meta)
+{
 	bool root = meta->ino == SL_TREE_ROOT;
+	struct sl_inode *dir = root ? NULL : place_find(names, meta);
 	struct sl_inode *inode;
 
 	if (sl_inodes_get(&names->inodes, meta->ino) ||
-	    (meta->type != SL_FT_REG && meta->type != SL_FT_DIR) || names->inodes.count >= SL_NAMES_MAX) {
+	    (meta->type != SL_FT_REG && meta->type != SL_FT_DIR && meta->type != SL_FT_LNK) ||
+	    (root ? meta->type != SL_FT_DIR : !dir)) {
 		return -EINVAL;
 	}
-	if (root ? meta->type != SL_FT_DIR
-		 : !parent || parent->type != SL_FT_DIR || meta->name[0] == '\0' ||
-		       (parent->last && parent->last->ino >= meta->ino) ||
-		       sl_inodes_lookup(&names->inodes, parent, meta->name)) {
-		return -EINVAL;
-	}
-	inode = sl_inodes_add(&names->inodes, root ? NULL : parent, meta->ino, (enum sl_ftype)meta->type,
-			      root ? "" : meta->name);
+	inode = sl_inodes_add(&names->inodes, meta->ino, (enum sl_ftype)meta->type);
 	if (!inode) {
+		return -ENOMEM;
+	}
+	if (root) {
+		inode->nlink = 2;
+	} else if (sl_inodes_link(&names->inodes, dir, meta->name, inode, meta->cookie) < 0) {
+		sl_inodes_drop(&names->inodes, inode);
 		return -ENOMEM;
 	}
 	inode->generation = meta->generation;
 	inode_take(inode, meta);
-	if (meta->kind == SL_META_CREATE) {
-		parent_touch(inode->parent, meta->ctime_ns);
+	if (meta->kind == SL_META_CREATE && dir) {
+		dir_touch(dir, meta->ctime_ns);
 	}
-	if (names->next_ino <= meta->ino) {
-		names->next_ino = meta->ino + 1;
+	number_seen(names, meta->ino);
+	number_seen(names, meta->cookie);
+	return 0;
+}
+
+static int apply_link(struct sl_names *names, const struct sl_meta *meta)
+{
+	struct sl_inode *inode = sl_inodes_get(&names->inodes, meta->ino), *dir = place_find(names, meta);
+	int rc = inode && inode->type != SL_FT_DIR && dir ? 0 : -EINVAL;
+
+	rc = rc ? rc : sl_inodes_link(&names->inodes, dir, meta->name, inode, meta->cookie);
+	if (rc) {
+		return rc;
+	}
+	number_seen(names, meta->cookie);
+	if (meta->kind == SL_META_LINK) {
+		inode->ctime_ns = meta->ctime_ns;
+		dir_touch(dir, meta->ctime_ns);
 	}
 	return 0;
 }
 
-static int snapshot_inode(void *arg, struct sl_inode *inode)
+static int apply_unlink(struct sl_names *names, const struct sl_meta *meta, struct sl_inode **ret_gone)
+{
+	struct sl_inode *dir = sl_inodes_get(&names->inodes, meta->parent), *inode;
+	struct sl_entry *entry = dir ? sl_inodes_lookup(&names->inodes, dir, meta->name) : NULL;
+
+	if (!entry || entry->inode->first) {
+		return -EINVAL;
+	}
+	inode = entry->inode;
+	sl_inodes_unlink(&names->inodes, entry);
+	inode->ctime_ns = meta->ctime_ns;
+	dir_touch(dir, meta->ctime_ns);
+	*ret_gone = inode->nlink == 0 ? inode : NULL;
+	return 0;
+}
+
+static int apply_rename(struct sl_names *names, const struct sl_meta *meta, struct sl_inode **ret_gone)
+{
+	struct sl_rename plan;
+	struct sl_inode *source, *moved, *victim;
+	int rc = sl_inodes_may_rename(&names->inodes, meta->from_parent, meta->from, meta->parent, meta->name,
+				      &plan);
+
+	if (rc || plan.nothing || (plan.dir->last && plan.dir->last->cookie >= meta->cookie)) {
+		return -EINVAL;
+	}
+	source = plan.entry->dir;
+	moved = plan.entry->inode;
+	victim = plan.victim ? plan.victim->inode : NULL;
+	rc = sl_inodes_rename(&names->inodes, &plan, meta->name, meta->cookie);
+	if (rc) {
+		return rc;
+	}
+	number_seen(names, meta->cookie);
+	moved->ctime_ns = meta->ctime_ns;
+	dir_touch(source, meta->ctime_ns);
+	dir_touch(plan.dir, meta->ctime_ns);
+	if (victim) {
+		victim->ctime_ns = meta->ctime_ns;
+	}
+	*ret_gone = victim && victim->nlink == 0 ? victim : NULL;
+	return 0;
+}
+
+static int apply_attr(struct sl_names *names, const struct sl_meta *meta)
+{
+	struct sl_inode *inode = sl_inodes_get(&names->inodes, meta->ino);
+
+	if (!inode) {
+		return -EINVAL;
+	}
+	inode_take(inode, meta);
+	return 0;
+}
+
+static int snapshot_inode(struct sl_journal *journal, struct sl_inode *inode, const struct sl_entry *entry)
 {
 	struct sl_meta meta;
 
-	sl_names_meta(inode, SL_META_INODE, &meta);
-	return sl_journal_append(arg, &meta);
+	sl_names_meta(inode, inode->seen ? SL_META_NAME : SL_META_INODE, &meta);
+	inode->seen = true;
+	if (entry) {
+		meta.parent = entry->dir->ino;
+		meta.cookie = entry->cookie;
+		memcpy(meta.name, entry->name, strlen(entry->name) + 1);
+	}
+	return sl_journal_append(journal, &meta);
+}
+
+static int snapshot_entry(void *arg, struct sl_entry *entry)
+{
+	return snapshot_inode(arg, entry->inode, entry);
+}
+
+static int seen_clear(void *arg, struct sl_inode *inode)
+{
+	(void)arg;
+	inode->seen = false;
+	return 0;
 }
 
 /* Writes the present state as a new journal and puts it in the place of the old one. */
 static int names_snapshot(struct sl_names *names, struct sl_err *err)
 {
 	struct sl_journal fresh = {.fd = -1};
-	struct sl_meta next = {.kind = SL_META_NEXT, .ino = names->next_ino};
+	struct sl_meta next = {.kind = SL_META_NEXT, .ino = names->next_number};
 	int rc = sl_journal_create(&fresh, names->dirfd, "journal.new", err);
 
 	if (rc) {
 		return rc;
 	}
+	(void)sl_inodes_each(&names->inodes, seen_clear, NULL);
 	rc = sl_journal_append(&fresh, &next);
-	rc = rc ? rc : sl_inodes_walk(&names->inodes, snapshot_inode, &fresh);
+	rc = rc ? rc : snapshot_inode(&fresh, sl_inodes_get(&names->inodes, SL_TREE_ROOT), NULL);
+	rc = rc ? rc : sl_inodes_walk(&names->inodes, snapshot_entry, &fresh);
 	rc = rc ? rc : sl_journal_rename(&fresh, names->dirfd, "journal.new", "journal");
 	if (rc) {
 		sl_journal_close(&fresh);
@@ -83,12 +194,23 @@ static int names_snapshot(struct sl_names *names, struct sl_err *err)
 	}
 	sl_journal_close(&names->journal);
 	names->journal = fresh;
+	names->journal.durable = names->durable;
 	return 0;
 }
 
-static int names_replay(void *arg, const struct sl_meta *meta)
+static int names_replay(void *arg, const struct sl_meta *meta, uint64_t done, uint64_t total)
 {
-	return sl_names_apply(arg, meta);
+	struct sl_names *names = arg;
+	struct sl_inode *gone = NULL;
+	int rc = sl_names_apply(names, meta, &gone);
+
+	if (gone) {
+		sl_inodes_drop(&names->inodes, gone);
+	}
+	if (names->progress && (names->journal.records % NAMES_PROGRESS_STEP == 0 || done == total)) {
+		names->progress(names->progress_arg, done, total);
+	}
+	return rc;
 }
 
 /* A new tree: an empty root that everybody may write to. */
@@ -96,35 +218,35 @@ static int names_start(struct sl_names *names, struct sl_err *err)
 {
 	struct sl_meta root = {
 	    .kind = SL_META_INODE, .type = SL_FT_DIR, .mode = 0777, .ino = SL_TREE_ROOT, .generation = 1};
-	int rc = sl_names_apply(names, &root);
+	int rc = apply_create(names, &root);
 
 	return rc ? sl_err_set(err, rc, "out of memory") : names_snapshot(names, err);
 }
 
-int sl_names_open(struct sl_names *names, int dirfd, struct sl_err *err)
+int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err)
 {
-	int rc;
+	int rc = sl_inodes_init(&names->inodes, inode_bytes);
 
-	*names = (struct sl_names){.dirfd = dirfd, .journal = {.fd = -1}};
-	rc = sl_inodes_init(&names->inodes);
+	names->journal = (struct sl_journal){.fd = -1};
 	if (rc) {
 		return sl_err_set(err, rc, "out of memory");
 	}
 	/* A snapshot that was being written when the process died. */
-	(void)unlinkat(dirfd, "journal.new", 0);
-	rc = sl_journal_open(&names->journal, dirfd, "journal", names_replay, names, err);
+	(void)unlinkat(names->dirfd, "journal.new", 0);
+	rc = sl_journal_open(&names->journal, names->dirfd, "journal", names_replay, names, err);
 	if (rc == -ENOENT) {
 		return names_start(names, err);
 	}
 	if (rc == 0 && !sl_inodes_get(&names->inodes, SL_TREE_ROOT)) {
 		return sl_err_set(err, -EINVAL, "journal: no root folder; restore the folder from a copy");
 	}
+	names->journal.durable = names->durable;
 	return rc;
 }
 
 void sl_names_close(struct sl_names *names)
 {
-	if (names->inodes.bucket_count > 0) {
+	if (names->inodes.inode_buckets > 0) {
 		sl_inodes_fini(&names->inodes);
 		sl_journal_close(&names->journal);
 	}
@@ -140,14 +262,10 @@ void sl_names_meta(const struct sl_inode *inode, enum sl_meta_kind kind, struct 
 	    .gid = inode->gid,
 	    .ino = inode->ino,
 	    .generation = inode->generation,
-	    .parent = inode->parent->ino,
 	    .atime_ns = inode->atime_ns,
 	    .mtime_ns = inode->mtime_ns,
 	    .ctime_ns = inode->ctime_ns,
 	};
-	if (kind == SL_META_INODE || kind == SL_META_CREATE) {
-		memcpy(ret->name, inode->name, strlen(inode->name) + 1);
-	}
 }
 
 int sl_names_log(struct sl_names *names, const struct sl_meta *meta)
@@ -155,30 +273,25 @@ int sl_names_log(struct sl_names *names, const struct sl_meta *meta)
 	return sl_journal_append(&names->journal, meta);
 }
 
-int sl_names_apply(struct sl_names *names, const struct sl_meta *meta)
+int sl_names_apply(struct sl_names *names, const struct sl_meta *meta, struct sl_inode **ret_gone)
 {
-	struct sl_inode *inode = sl_inodes_get(&names->inodes, meta->ino);
-
+	*ret_gone = NULL;
 	switch (meta->kind) {
 	case SL_META_INODE:
 	case SL_META_CREATE:
-		return replay_create(names, meta);
-	case SL_META_REMOVE:
-		if (!inode || inode->first || inode->parent == inode) {
-			return -EINVAL;
-		}
-		parent_touch(inode->parent, meta->ctime_ns);
-		sl_inodes_remove(&names->inodes, inode);
-		return 0;
+		return apply_create(names, meta);
+	case SL_META_NAME:
+	case SL_META_LINK:
+		return apply_link(names, meta);
+	case SL_META_UNLINK:
+		return apply_unlink(names, meta, ret_gone);
+	case SL_META_RENAME:
+		return apply_rename(names, meta, ret_gone);
 	case SL_META_ATTR:
-		if (!inode) {
-			return -EINVAL;
-		}
-		inode_take(inode, meta);
-		return 0;
+		return apply_attr(names, meta);
 	case SL_META_NEXT:
-		if (names->next_ino < meta->ino) {
-			names->next_ino = meta->ino;
+		if (names->next_number < meta->ino) {
+			names->next_number = meta->ino;
 		}
 		return 0;
 	}
@@ -187,7 +300,7 @@ int sl_names_apply(struct sl_names *names, const struct sl_meta *meta)
 
 void sl_names_compact(struct sl_names *names)
 {
-	uint64_t limit = (uint64_t)names->inodes.count * NAMES_COMPACT_RATIO;
+	uint64_t limit = (uint64_t)names->inodes.entry_count * NAMES_COMPACT_RATIO;
 
 	if (names->journal.records > NAMES_COMPACT_MIN && names->journal.records > limit) {
 		(void)names_snapshot(names, NULL);

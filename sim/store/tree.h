@@ -1,8 +1,8 @@
 /*
  * The store seam, untimed half: names and bytes of a file store. Calls return at once with 0 or a negative
- * errno (-ENOENT, -EEXIST, -ENOTDIR, -EISDIR, -ENOTEMPTY, -ESTALE, -ENOSPC, -EFBIG, -ENAMETOOLONG, -EROFS,
- * -EIO). Files are named by 64-bit inode number and generation, which persist across restarts of a durable
- * tree.
+ * errno (-ENOENT, -EEXIST, -ENOTDIR, -EISDIR, -ENOTEMPTY, -EINVAL, -ESTALE, -EMLINK, -ENOSPC, -EFBIG,
+ * -ENAMETOOLONG, -EIO). Files are named by 64-bit inode number and generation, which persist across restarts
+ * of a durable tree.
  */
 #ifndef SL_STORE_TREE_H
 #define SL_STORE_TREE_H
@@ -16,10 +16,13 @@
 
 #define SL_TREE_ROOT 1u
 #define SL_TREE_NAME_MAX 255
+#define SL_TREE_TARGET_MAX 4095 /* of a symbolic link */
+#define SL_TREE_LINKS_MAX 32000 /* names of a file */
 
 enum sl_ftype {
 	SL_FT_REG = 1, /* values of RFC 1813 ftype3 */
-	SL_FT_DIR = 2
+	SL_FT_DIR = 2,
+	SL_FT_LNK = 5
 };
 
 struct sl_attr {
@@ -57,13 +60,24 @@ struct sl_tree;
 
 struct sl_tree_ops {
 	int (*getattr)(struct sl_tree *tree, uint64_t ino, struct sl_attr *ret);
-	/* `ret` may be NULL. A size of a directory: -EISDIR; above INT64_MAX: -EFBIG. */
+	/* `ret` may be NULL. A size of a directory: -EISDIR, of a link: -EINVAL; above INT64_MAX: -EFBIG. */
 	int (*setattr)(struct sl_tree *tree, uint64_t ino, const struct sl_setattr *set, struct sl_attr *ret);
 	/* "." is the directory itself, ".." its parent (the root's is the root). */
 	int (*lookup)(struct sl_tree *tree, uint64_t dir, const char *name, uint64_t *ret_ino);
 	/* type SL_FT_REG or SL_FT_DIR; `set` may be NULL; -EEXIST when the name is taken. */
 	int (*create)(struct sl_tree *tree, uint64_t dir, const char *name, enum sl_ftype type,
 		      const struct sl_setattr *set, uint64_t *ret_ino);
+	/* `target` is kept as it is and never followed; -EINVAL when empty, -ENAMETOOLONG. */
+	int (*symlink)(struct sl_tree *tree, uint64_t dir, const char *name, const char *target,
+		       const struct sl_setattr *set, uint64_t *ret_ino);
+	/* -EINVAL: not a symbolic link. */
+	int (*readlink)(struct sl_tree *tree, uint64_t ino, char ret[SL_TREE_TARGET_MAX + 1]);
+	/* A further name for what is no directory (-EISDIR). */
+	int (*link)(struct sl_tree *tree, uint64_t ino, uint64_t dir, const char *name);
+	/* In one step, with what `to` named before gone. A directory into itself: -EINVAL. */
+	int (*rename)(struct sl_tree *tree, uint64_t from_dir, const char *from, uint64_t to_dir,
+		      const char *to);
+	/* `type` SL_FT_DIR: an empty directory, else anything but one. */
 	int (*remove)(struct sl_tree *tree, uint64_t dir, const char *name, enum sl_ftype type);
 	/* Reads up to `bytes`; *ret_bytes may be less at the end of the file. */
 	int (*read)(struct sl_tree *tree, uint64_t ino, uint64_t offset, void *buf, uint32_t bytes,

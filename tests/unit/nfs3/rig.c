@@ -79,6 +79,13 @@ void rig_restart(struct rig *rig)
 	rig_serve(rig);
 }
 
+void rig_reconnect(struct rig *rig)
+{
+	sl_nfs3_conn_free(rig->conn);
+	rig->conn = sl_nfs3_conn_new(rig->srv, rig_output, rig);
+	cr_assert_neq(rig->conn, NULL);
+}
+
 void rig_fini(struct rig *rig)
 {
 	sl_nfs3_conn_free(rig->conn);
@@ -142,7 +149,19 @@ void call_begin(struct rig *rig, struct msg *msg, uint32_t program, uint32_t ver
 	put_u32(msg, program);
 	put_u32(msg, version);
 	put_u32(msg, procedure);
-	put_u64(msg, 0);
+	put_u32(msg, rig->no_credentials ? 0 : 1);
+	if (rig->no_credentials) {
+		put_u32(msg, 0);
+	} else {
+		put_u32(msg, 20 + 4 * (rig->group != 0));
+		put_u64(msg, 0); /* stamp, machine name */
+		put_u32(msg, rig->uid);
+		put_u32(msg, rig->gid);
+		put_u32(msg, rig->group != 0);
+		if (rig->group != 0) {
+			put_u32(msg, rig->group);
+		}
+	}
 	put_u64(msg, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "sim/nfs3/attr.h"
 #include "sim/nfs3/buf.h"
+#include "sim/nfs3/drc.h"
 #include "sim/nfs3/handle.h"
 #include "sim/nfs3/nfs3.h"
 #include "sim/nfs3/numbers.h"
@@ -35,6 +36,8 @@ struct rig {
 	bool free_in_output; /* output() frees the connection */
 	uint8_t root[SL_HANDLE_BYTES];
 	uint32_t next_xid;
+	uint32_t uid, gid, group; /* who calls; group 0: no further one */
+	bool no_credentials;      /* AUTH_NONE instead */
 };
 
 /* A call under construction. */
@@ -48,6 +51,8 @@ void rig_init(struct rig *rig, int64_t (*delay_ns)(const struct slow_store *, co
 void rig_fini(struct rig *rig);
 /* A second server with another configuration in place of the first. */
 void rig_restart(struct rig *rig);
+/* A new connection to the same server in place of the first. */
+void rig_reconnect(struct rig *rig);
 
 void put_u32(struct msg *msg, uint32_t value);
 void put_u64(struct msg *msg, uint64_t value);
@@ -56,7 +61,7 @@ void put_name(struct msg *msg, const char *name);
 /* sattr3 that sets nothing but what is asked for */
 void put_sattr(struct msg *msg, const uint32_t *mode, const uint64_t *size);
 
-/* Header with AUTH_NONE, record mark included. */
+/* Header with the credentials of the rig, record mark included. */
 void call_begin(struct rig *rig, struct msg *msg, uint32_t program, uint32_t version, uint32_t procedure);
 /* The same for an NFS procedure whose first argument is a handle. */
 void nfs_begin(struct rig *rig, struct msg *msg, uint32_t procedure, const uint8_t *handle);

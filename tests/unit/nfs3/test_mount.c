@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 
 #include "rig.h"
 
@@ -156,5 +157,81 @@ Test(nfs3_mount, portmap_tells_the_ports)
 	rig_send(&rig, &msg);
 	rig_run(&rig);
 	cr_assert_eq(sl_nfs3_stats(rig.srv)->refused, 1);
+	rig_fini(&rig);
+}
+
+/* The paths in a DUMP, with spaces between; only ours. */
+static void dump(struct rig *rig, char *ret, size_t size)
+{
+	struct msg msg;
+	struct sl_xdr_in in;
+
+	call_begin(rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_DUMP);
+	in = rig_call(rig, &msg);
+	ret[0] = '\0';
+	while (sl_xdr_u32(&in)) {
+		struct sl_xdr_bytes host = sl_xdr_opaque(&in, 255), path = sl_xdr_opaque(&in, 1024);
+		size_t used = strlen(ret);
+
+		cr_assert_eq(host.size, 9);
+		cr_assert_eq(memcmp(host.data, "127.1.2.3", 9), 0);
+		snprintf(ret + used, size - used, "%.*s ", (int)path.size, (const char *)path.data);
+	}
+	get_end(&in);
+}
+
+static void mount_path(struct rig *rig, uint32_t procedure, const char *path)
+{
+	struct msg msg;
+
+	call_begin(rig, &msg, SL_PROG_MOUNT, 3, procedure);
+	if (path) {
+		put_name(&msg, path);
+	}
+	(void)rig_call(rig, &msg);
+}
+
+Test(nfs3_mount, who_mounted_what_is_remembered)
+{
+	struct rig rig;
+	uint8_t dir[SL_HANDLE_BYTES];
+	char list[8192];
+
+	rig_init(&rig, NULL);
+	sl_nfs3_conn_client(rig.conn, "127.1.2.3");
+	do_mkdir(&rig, rig.root, "a", dir);
+	mount_path(&rig, SL_MOUNT_MNT, "/tank/vm");
+	mount_path(&rig, SL_MOUNT_MNT, "/tank/vm/a");
+	mount_path(&rig, SL_MOUNT_MNT, "/tank/vm");
+	mount_path(&rig, SL_MOUNT_MNT, "/tank/vm/none");
+	dump(&rig, list, sizeof(list));
+	cr_assert_str_eq(list, "/tank/vm/a /tank/vm ");
+	mount_path(&rig, SL_MOUNT_UMNT, "/tank/vm/a");
+	dump(&rig, list, sizeof(list));
+	cr_assert_str_eq(list, "/tank/vm ");
+	mount_path(&rig, SL_MOUNT_UMNTALL, NULL);
+	dump(&rig, list, sizeof(list));
+	cr_assert_str_eq(list, "");
+	rig_fini(&rig);
+}
+
+/* The list is bounded: the oldest entries make room. */
+Test(nfs3_mount, a_flood_of_mounts_is_borne)
+{
+	struct rig rig;
+	uint8_t dir[SL_HANDLE_BYTES];
+	char path[64], list[8192];
+
+	rig_init(&rig, NULL);
+	sl_nfs3_conn_client(rig.conn, "127.1.2.3");
+	for (int i = 0; i < 100; i++) {
+		snprintf(path, sizeof(path), "d%d", i);
+		do_mkdir(&rig, rig.root, path, dir);
+		snprintf(path, sizeof(path), "/tank/vm/d%d", i);
+		mount_path(&rig, SL_MOUNT_MNT, path);
+	}
+	dump(&rig, list, sizeof(list));
+	cr_assert(strstr(list, "/tank/vm/d99 ") && strstr(list, "/tank/vm/d36 "));
+	cr_assert(!strstr(list, "/tank/vm/d35 "));
 	rig_fini(&rig);
 }

@@ -31,6 +31,7 @@ Test(nfs3_rpc, header_errors_are_told)
 	struct rig rig;
 
 	rig_init(&rig, NULL);
+	rig.no_credentials = true;
 	for (size_t i = 0; i < sizeof(header_cases) / sizeof(header_cases[0]); i++) {
 		struct msg msg;
 		struct sl_xdr_in in;
@@ -133,15 +134,18 @@ Test(nfs3_rpc, auth_sys_is_checked)
 Test(nfs3_rpc, cut_off_arguments_are_garbage)
 {
 	static const uint32_t arg_words[] = {
-	    [SL_NFS_GETATTR] = 7, [SL_NFS_SETATTR] = 15, [SL_NFS_LOOKUP] = 9,   [SL_NFS_ACCESS] = 8,
-	    [SL_NFS_READ] = 10,   [SL_NFS_WRITE] = 12,   [SL_NFS_CREATE] = 16,  [SL_NFS_MKDIR] = 15,
-	    [SL_NFS_REMOVE] = 9,  [SL_NFS_RMDIR] = 9,    [SL_NFS_READDIR] = 12, [SL_NFS_READDIRPLUS] = 13,
-	    [SL_NFS_FSSTAT] = 7,  [SL_NFS_FSINFO] = 7,   [SL_NFS_PATHCONF] = 7, [SL_NFS_COMMIT] = 10,
+	    [SL_NFS_GETATTR] = 7,  [SL_NFS_SETATTR] = 15, [SL_NFS_LOOKUP] = 9,   [SL_NFS_ACCESS] = 8,
+	    [SL_NFS_READ] = 10,    [SL_NFS_WRITE] = 12,   [SL_NFS_CREATE] = 16,  [SL_NFS_MKDIR] = 15,
+	    [SL_NFS_REMOVE] = 9,   [SL_NFS_RMDIR] = 9,    [SL_NFS_READDIR] = 12, [SL_NFS_READDIRPLUS] = 13,
+	    [SL_NFS_FSSTAT] = 7,   [SL_NFS_FSINFO] = 7,   [SL_NFS_PATHCONF] = 7, [SL_NFS_COMMIT] = 10,
+	    [SL_NFS_READLINK] = 7, [SL_NFS_SYMLINK] = 16, [SL_NFS_RENAME] = 9,   [SL_NFS_LINK] = 9,
+	    [SL_NFS_MKNOD] = 10,
 	};
 	struct rig rig;
 	uint64_t garbage = 0;
 
 	rig_init(&rig, NULL);
+	rig.no_credentials = true;
 	for (uint32_t proc = 0; proc < sizeof(arg_words) / sizeof(arg_words[0]); proc++) {
 		for (uint32_t words = 0; words < arg_words[proc]; words++) {
 			struct msg msg;

@@ -48,11 +48,18 @@ static char *path_in(const char *dir, const char *name)
 	return path;
 }
 
+static int files_open(const char *dir, uint64_t dirty_max, struct sl_tree **ret, struct sl_err *err)
+{
+	struct sl_files_options options = {.dir = dir, .dirty_max_bytes = dirty_max};
+
+	return sl_files_open(&options, ret, err);
+}
+
 static struct sl_tree *tree_open(const char *dir, uint64_t dirty_max)
 {
 	struct sl_err err = {0};
 	struct sl_tree *tree = NULL;
-	int rc = sl_files_open(dir, dirty_max, &tree, &err);
+	int rc = files_open(dir, dirty_max, &tree, &err);
 
 	cr_assert_eq(rc, 0, "%s", err.msg);
 	return tree;
@@ -323,7 +330,7 @@ Test(files, damage_in_the_middle_is_an_error_not_a_loss, .timeout = 60)
 	fseek(file, 250, SEEK_SET);
 	fputc(0x5a, file);
 	fclose(file);
-	cr_assert_eq(sl_files_open(dir, DIRTY_MAX, &tree, &err), -EINVAL);
+	cr_assert_eq(files_open(dir, DIRTY_MAX, &tree, &err), -EINVAL);
 	cr_assert(strstr(err.msg, "journal: damaged at byte") != NULL, "%s", err.msg);
 	free(journal);
 	scratch_remove(dir);
@@ -360,7 +367,7 @@ Test(files, one_owner_and_no_foreign_folder, .timeout = 30)
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX), *other = NULL;
 	struct sl_err err = {0};
 
-	cr_assert_eq(sl_files_open(dir, DIRTY_MAX, &other, &err), -EBUSY);
+	cr_assert_eq(files_open(dir, DIRTY_MAX, &other, &err), -EBUSY);
 	cr_assert(strstr(err.msg, "already in use") != NULL, "%s", err.msg);
 	cr_assert(strchr(err.msg, '\n') == NULL);
 	tree->ops->free(tree);
@@ -368,10 +375,10 @@ Test(files, one_owner_and_no_foreign_folder, .timeout = 30)
 	tree_make(tree, SL_TREE_ROOT, "x", SL_FT_REG);
 	/* A folder with somebody's files in it is left alone. */
 	err = (struct sl_err){0};
-	cr_assert_eq(sl_files_open("/usr", DIRTY_MAX, &other, &err), -ENOTEMPTY);
+	cr_assert_eq(files_open("/usr", DIRTY_MAX, &other, &err), -ENOTEMPTY);
 	cr_assert_eq(access("/usr/lock", F_OK), -1);
-	cr_assert_eq(sl_files_open("/dev/null", DIRTY_MAX, &other, &err), -ENOTDIR);
-	cr_assert_eq(sl_files_open("/nonexistent/a/b", DIRTY_MAX, &other, &err), -ENOENT);
+	cr_assert_eq(files_open("/dev/null", DIRTY_MAX, &other, &err), -ENOTDIR);
+	cr_assert_eq(files_open("/nonexistent/a/b", DIRTY_MAX, &other, &err), -ENOENT);
 	tree->ops->free(tree);
 	free(data);
 	scratch_remove(dir);
