@@ -1,5 +1,5 @@
-/* Parameters are bound once, to buffers of the session; a statement is a change of those and one round trip.
- * Results are taken off the wire row by row and not converted: nobody looks at them. */
+/* Parameters are bound once, to variables of the session; a statement is a change of those and one round
+ * trip. Rows are taken off the wire, and nobody looks at them. */
 #include "loadgen/oltp_session.h"
 
 #include <errno.h>
@@ -9,10 +9,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "loadgen/db_wire.h"
 #include "loadgen/oltp_row.h"
 
 #define KINDS (SL_OLTP_COMMIT + 1)
-#define PARAMS_MAX 4
+#define TIMEOUT_DEFAULT_NS 30000000000
 
 /* Where a parameter comes from. */
 enum source {
@@ -25,7 +26,7 @@ enum source {
 
 struct definition {
 	const char *before, *after; /* the table; `after` NULL = there is none */
-	enum source params[PARAMS_MAX];
+	enum source params[SL_DB_PARAMS_MAX];
 };
 
 static const struct definition definitions[KINDS] = {
@@ -48,7 +49,9 @@ static const struct definition definitions[KINDS] = {
 
 struct sl_oltp_session {
 	MYSQL *db;
-	MYSQL_STMT *statements[KINDS];
+	MYSQL_STMT *prepared[KINDS];
+	struct sl_db_wire wire;
+	struct sl_db_statement statements[KINDS];
 	struct sl_oltp values; /* draws k, and the digits from its stream */
 	int32_t key, last, k;
 	char c[SL_OLTP_C_BYTES], pad[SL_OLTP_PAD_BYTES];
@@ -59,37 +62,21 @@ const char *sl_oltp_table(enum sl_oltp_list list)
 	return list == SL_OLTP_COMPLEX ? "sbtest" : "sbtest1";
 }
 
-static MYSQL_BIND bind_of(struct sl_oltp_session *session, enum source from)
+static struct sl_db_param param_of(const struct sl_oltp_session *session, enum source from)
 {
-	MYSQL_BIND bind = {.buffer_type = MYSQL_TYPE_LONG};
-
 	switch (from) {
 	case FROM_LAST:
-		bind.buffer = &session->last;
-		break;
+		return (struct sl_db_param){&session->last, 0};
 	case FROM_K:
-		bind.buffer = &session->k;
-		break;
+		return (struct sl_db_param){&session->k, 0};
 	case FROM_C:
-		bind.buffer_type = MYSQL_TYPE_STRING;
-		bind.buffer = session->c;
-		bind.buffer_length = sizeof(session->c);
-		break;
+		return (struct sl_db_param){session->c, sizeof(session->c)};
 	case FROM_PAD:
-		bind.buffer_type = MYSQL_TYPE_STRING;
-		bind.buffer = session->pad;
-		bind.buffer_length = sizeof(session->pad);
-		break;
+		return (struct sl_db_param){session->pad, sizeof(session->pad)};
 	case FROM_KEY:
-		bind.buffer = &session->key;
 		break;
 	}
-	return bind;
-}
-
-static int statement_failed(MYSQL_STMT *statement, const char *what, struct sl_err *err)
-{
-	return sl_db_failed(mysql_stmt_errno(statement), mysql_stmt_error(statement), what, err);
+	return (struct sl_db_param){&session->key, 0};
 }
 
 static void statement_text(enum sl_oltp_kind kind, const char *table, char *buf, size_t size)
@@ -104,25 +91,25 @@ static int statement_prepare(struct sl_oltp_session *session, enum sl_oltp_kind 
 			     struct sl_err *err)
 {
 	const struct definition *definition = &definitions[kind];
-	MYSQL_STMT *statement = mysql_stmt_init(session->db);
-	MYSQL_BIND binds[PARAMS_MAX];
+	struct sl_db_statement *statement = &session->statements[kind];
+	MYSQL_STMT *prepared = mysql_stmt_init(session->db);
 	char sql[160];
-	size_t params = 0;
-	int rc = 0;
 
-	if (!statement) {
+	if (!prepared) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
-	session->statements[kind] = statement;
-	for (; params < PARAMS_MAX && definition->params[params] != 0; params++) {
-		binds[params] = bind_of(session, definition->params[params]);
-	}
+	session->prepared[kind] = prepared;
 	statement_text(kind, table, sql, sizeof(sql));
-	if (mysql_stmt_prepare(statement, sql, strlen(sql)) != 0 ||
-	    (params > 0 && mysql_stmt_bind_param(statement, binds) != 0)) {
-		rc = statement_failed(statement, sql, err);
+	if (mysql_stmt_prepare(prepared, sql, strlen(sql)) != 0) {
+		return sl_db_failed(mysql_stmt_errno(prepared), mysql_stmt_error(prepared), sql, err);
 	}
-	return rc;
+	statement->id = (uint32_t)prepared->stmt_id;
+	for (; statement->params < SL_DB_PARAMS_MAX && definition->params[statement->params] != 0;
+	     statement->params++) {
+		statement->param[statement->params] =
+		    param_of(session, definition->params[statement->params]);
+	}
+	return 0;
 }
 
 int sl_oltp_session_open(const struct sl_db_config *db, const struct sl_oltp_config *source, uint64_t seed,
@@ -142,6 +129,9 @@ int sl_oltp_session_open(const struct sl_db_config *db, const struct sl_oltp_con
 	for (int kind = 0; kind < KINDS && rc == 0; kind++) {
 		rc = statement_prepare(session, (enum sl_oltp_kind)kind, sl_oltp_table(source->list), err);
 	}
+	rc = rc ? rc
+		: sl_db_wire_init(&session->wire, session->db,
+				  db->timeout_ns > 0 ? db->timeout_ns : TIMEOUT_DEFAULT_NS, err);
 	if (rc < 0) {
 		sl_oltp_session_close(session);
 		return rc;
@@ -156,10 +146,11 @@ void sl_oltp_session_close(struct sl_oltp_session *session)
 		return;
 	}
 	for (int kind = 0; kind < KINDS; kind++) {
-		if (session->statements[kind]) {
-			(void)mysql_stmt_close(session->statements[kind]);
+		if (session->prepared[kind]) {
+			(void)mysql_stmt_close(session->prepared[kind]);
 		}
 	}
+	sl_db_wire_fini(&session->wire);
 	sl_db_close(session->db);
 	free(session);
 }
@@ -185,21 +176,10 @@ static void values_set(struct sl_oltp_session *session, enum sl_oltp_kind kind)
 	}
 }
 
-/* Takes all rows off the wire. */
-static int rows_drop(MYSQL_STMT *statement)
+/* The server refused a statement. What it gave up, it gave up as a whole or is told to. */
+static int txn_failed(struct sl_oltp_session *session, enum sl_oltp_kind kind, unsigned number,
+		      struct sl_err *err)
 {
-	int rc;
-
-	do {
-		rc = mysql_stmt_fetch(statement);
-	} while (rc == 0 || rc == MYSQL_DATA_TRUNCATED);
-	return rc == MYSQL_NO_DATA ? 0 : -1;
-}
-
-static int txn_failed(struct sl_oltp_session *session, enum sl_oltp_kind kind, struct sl_err *err)
-{
-	MYSQL_STMT *statement = session->statements[kind];
-	unsigned number = mysql_stmt_errno(statement);
 	char sql[160];
 
 	/* sysbench's --mysql-ignore-errors. */
@@ -210,21 +190,22 @@ static int txn_failed(struct sl_oltp_session *session, enum sl_oltp_kind kind, s
 		return sl_db_failed(mysql_errno(session->db), mysql_error(session->db), "ROLLBACK", err);
 	}
 	statement_text(kind, sl_oltp_table(session->values.config.list), sql, sizeof(sql));
-	return statement_failed(statement, sql, err);
+	return sl_err_wrap(err, "%s", sql);
 }
 
 int sl_oltp_session_run(struct sl_oltp_session *session, const struct sl_oltp_txn *txn, struct sl_err *err)
 {
 	for (int i = 0; i < txn->count; i++) {
 		const struct sl_oltp_statement *s = &txn->statements[i];
-		MYSQL_STMT *statement = session->statements[s->kind];
+		unsigned number;
+		int rc;
 
 		session->key = (int32_t)s->key;
 		session->last = session->key + SL_OLTP_RANGE_SIZE - 1;
 		values_set(session, s->kind);
-		if (mysql_stmt_execute(statement) != 0 ||
-		    (mysql_stmt_field_count(statement) > 0 && rows_drop(statement) != 0)) {
-			return txn_failed(session, s->kind, err);
+		rc = sl_db_wire_execute(&session->wire, &session->statements[s->kind], &number, err);
+		if (rc < 0) {
+			return rc == -EIO ? txn_failed(session, s->kind, number, err) : rc;
 		}
 	}
 	return 0;

@@ -77,7 +77,7 @@ PIDS="$PIDS $pid"
 wait_for 20 reached "$SCRATCH/a3" 300 || fail "no progress: $(cat "$SCRATCH/err")"
 db_kill
 wait "$pid" || true
-db_start
+db_start --innodb-flush-log-at-trx-commit=1
 # shellcheck disable=SC2086 # words
 expect_rc 1 timeout 60 "$LOAD" audit verify $DB_AT --acks="$SCRATCH/a3"
 one_line "$SCRATCH/err"

@@ -78,3 +78,8 @@ for bad in "http://127.0.0.1/x" "nfs://" "127.0.0.1:/x" "$url" "nfs://127.0.0.1/
 	one_line "$SCRATCH/err"
 	[ ! -s "$SCRATCH/out" ] || fail "output of a run that failed: $(cat "$SCRATCH/out")"
 done
+
+# Copied into a guest it needs libnfs13 and libmariadb3 (and what sanitizers bring), nothing else.
+more=$(readelf -d "$LOAD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+	grep -v -e '^libnfs\.so\.13$' -e '^libmariadb\.so\.3$' -e '^libc\.so\.6$' -e 'san\.so' || true)
+[ -z "$more" ] || fail "needs $more"

@@ -19,7 +19,7 @@ DB_AT="--socket=$SCRATCH/sock --user=root"
 expect_rc 1 oltp run
 one_line "$SCRATCH/err"
 grep -q "cannot connect to MariaDB at $SCRATCH/sock" "$SCRATCH/err" || fail "where? $(cat "$SCRATCH/err")"
-db_start
+db_start --innodb-flush-log-at-trx-commit=1
 
 # prepare, once; its rows do not depend on the number of threads.
 expect_rc 1 oltp run --rows=2500
@@ -99,7 +99,7 @@ grep -q '^Transactions: ' "$SCRATCH/dead" || fail "no summary after the server d
 grep -q '"error": "MariaDB' "$SCRATCH/j" || fail "no partial result in the JSON"
 
 # A server that hangs: Ctrl-C ends it all the same.
-db_start
+db_start --innodb-flush-log-at-trx-commit=1
 # shellcheck disable=SC2086 # words
 "$LOAD" oltp run $DB_AT --rows=2500 --time=60s --report-interval=100ms >"$SCRATCH/hang" 2>&1 &
 pid=$!
