@@ -31,6 +31,8 @@ int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_
 int sl_cmd_advise(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_powercut(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_image(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_doctor(const struct sl_command *self, int argc, char **argv, struct sl_err *err);

@@ -13,7 +13,7 @@ static const struct sl_command commands[] = {
     {"disk serve", "DEVICE[=NAME][,size=SIZE]...", "modelled disks as real block devices over NBD",
      sl_cmd_disk_serve},
     {"disk ctl", "SOCKET COMMAND...", "tell a running server: latency, powercut, fail, slow, status, quit",
-     sl_cmd_disk_ctl},
+     sl_cmd_ctl},
     {"disk replay", "LOG", "build an image that a power cut could have left, from a write log",
      sl_cmd_disk_replay},
     {NULL, NULL, NULL, NULL}};

@@ -1,24 +1,14 @@
 /* Serves modelled disks over NBD until a signal or `quit`. */
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "cli/disk.h"
 #include "cli/disk_specs.h"
 #include "cli/paths.h"
-#include "sim/base/units.h"
-
-/* A reply may make up for this much lateness (LAB: a crowded machine stalls for up to 20 ms). */
-#define CREDIT_CAP_NS 20000000
-#define DILATE_MAX 1e6
-/* A run whose p99 lateness is a larger part of the modelled median says so (decision 0003). */
-#define LATE_SHARE 0.2
+#include "cli/serving.h"
 
 struct serve {
 	const char *dir, *socket, *control, *write_log, *dilate;
@@ -26,42 +16,9 @@ struct serve {
 	bool tcp, no_credit, latency_off;
 	char socket_path[PATH_MAX], control_path[PATH_MAX];
 	struct sl_disk_specs specs;
-	struct sl_loop *loop;
+	struct sl_serving serving;
 	struct sl_disks *disks;
-	struct sl_io stop;
-	int signal;
 };
-
-static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
-{
-	struct serve *s = sl_container_of(io, struct serve, stop);
-	struct signalfd_siginfo info;
-
-	(void)events;
-	(void)now_ns;
-	if (read(io->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		s->signal = (int)info.ssi_signo;
-	}
-	sl_loop_stop(s->loop);
-}
-
-/* Signals become events of the loop. */
-static int signals_watch(struct serve *s, struct sl_err *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	s->stop = (struct sl_io){
-	    .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = EPOLLIN, .fire = stop_fire};
-	if (s->stop.fd < 0) {
-		return sl_err_set(err, -errno, "signalfd: %s", strerror(errno));
-	}
-	return sl_loop_io_add(s->loop, &s->stop, err);
-}
 
 /* DIR/nbd.sock and DIR/control.sock unless told otherwise. */
 static int paths_fill(struct serve *s, struct sl_err *err)
@@ -88,22 +45,14 @@ static int serve_open(struct serve *s, double dilate, struct sl_err *err)
 					 .tcp = s->tcp,
 					 .port = (uint16_t)s->port,
 					 .dilate = dilate,
-					 .credit_cap_ns = s->no_credit ? 0 : CREDIT_CAP_NS,
+					 .credit_cap_ns = s->no_credit ? 0 : SL_SERVING_CREDIT_NS,
 					 .seed = s->seed};
 	char off[] = "latency off", none[1];
 	int rc;
 
-	/* A late reply looks like a slow disk, so other work waits for us. Where we may not (no root), the
-	 * lateness tells. */
-	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK,
-				 &(struct sched_param){.sched_priority = 1});
-	s->loop = sl_loop_new_wall(err);
-	if (!s->loop) {
-		return err->code;
-	}
-	config.loop = s->loop;
-	rc = signals_watch(s, err);
+	rc = sl_serving_init(&s->serving, err);
 	if (rc == 0) {
+		config.loop = s->serving.loop;
 		rc = sl_disks_new(&config, &s->disks, err);
 	}
 	if (rc == 0 && s->latency_off) {
@@ -139,7 +88,7 @@ static void summary_print(const struct serve *s)
 	       (unsigned long long)sl_disks_requests(s->disks), (double)sl_hist_quantile(late, 0.5) / 1e3,
 	       late_ns / 1e3, median_ns / 1e3, sl_hist_mean(modelled) / 1e3,
 	       (double)sl_disks_credit_used(s->disks) / 1e6);
-	if (median_ns > 0 && late_ns > LATE_SHARE * median_ns) {
+	if (median_ns > 0 && late_ns > SL_SERVING_LATE_SHARE * median_ns) {
 		printf("timing not trustworthy: replies were late by a large part of the modelled latency; "
 		       "use --dilate\n");
 	}
@@ -152,22 +101,16 @@ static int serve_run(struct serve *s, double dilate, struct sl_err *err)
 
 	if (rc == 0) {
 		uris_print(s);
-		rc = sl_loop_run(s->loop, err);
+		rc = sl_loop_run(s->serving.loop, err);
 		summary_print(s);
-		code = s->signal == SIGINT ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
+		code = s->serving.signal == SIGINT ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
 	} else if (rc != -ENOMEM) {
 		code = SL_EXIT_USAGE; /* nothing ran: a port in use, a folder that cannot be made, ... */
 	}
 	if (sl_disks_free(s->disks, rc < 0 ? NULL : err) < 0 || (rc < 0 && code == SL_EXIT_OK)) {
 		code = SL_EXIT_FAILED;
 	}
-	if (s->loop) {
-		if (s->stop.fd >= 0) {
-			sl_loop_io_del(s->loop, &s->stop);
-			close(s->stop.fd);
-		}
-		sl_loop_free(s->loop);
-	}
+	sl_serving_fini(&s->serving);
 	return code;
 }
 
@@ -176,7 +119,6 @@ static int words_check(struct serve *s, const struct sl_words *words, double *re
 	struct sl_paths paths;
 	int rc = 0;
 
-	*ret_dilate = 1;
 	if (words->n == 0) {
 		return sl_err_set(
 		    err, -EINVAL,
@@ -185,14 +127,9 @@ static int words_check(struct serve *s, const struct sl_words *words, double *re
 	if (!s->dir) {
 		return sl_err_set(err, -EINVAL, "--dir: missing; name the folder for the disks' files");
 	}
-	if (s->dilate) {
-		rc = sl_units_parse(s->dilate, SL_UNIT_NONE, ret_dilate, err);
-		if (rc < 0) {
-			return sl_err_wrap(err, "--dilate");
-		}
-		if (!(*ret_dilate >= 1 / DILATE_MAX && *ret_dilate <= DILATE_MAX)) {
-			return sl_err_set(err, -EINVAL, "--dilate: must be from 1e-6 to 1e6");
-		}
+	rc = sl_serving_dilate(s->dilate, ret_dilate, err);
+	if (rc < 0) {
+		return rc;
 	}
 	rc = sl_paths_find(&paths, err);
 	for (int i = 0; i < words->n && rc == 0; i++) {
@@ -233,7 +170,6 @@ int sl_cmd_disk_serve(const struct sl_command *self, int argc, char **argv, stru
 	bool help;
 
 	s->seed = 1;
-	s->stop.fd = -1;
 	if (sl_options_parse(options, argc, argv, &words, &help, err) == 0) {
 		s->tcp = no_port != UINT64_MAX;
 		s->port = s->tcp ? no_port : 0;

@@ -8,7 +8,6 @@ int sl_cmd_disk_list(const struct sl_command *self, int argc, char **argv, struc
 int sl_cmd_disk_show(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk_test(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk_serve(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
-int sl_cmd_disk_ctl(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk_replay(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 
 #endif

@@ -2,20 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/serving.h"
 #include "cli/signals.h"
 #include "sim/serve/pool_server.h"
-
-/* A reply may make up for this much lateness (LAB: a crowded machine stalls for up to 20 ms). */
-#define CREDIT_CAP_NS 20000000
 
 /* First message of the child. */
 struct hello {
@@ -32,8 +27,7 @@ struct goodbye {
 
 /* What the child holds while it serves. */
 struct server {
-	struct sl_io stop;
-	struct sl_loop *wall;
+	struct sl_serving serving;
 	struct sl_pool_server *pool;
 };
 
@@ -59,44 +53,17 @@ static int message_read(int fd, void *bytes, size_t size)
 	return n == (ssize_t)size ? 0 : n < 0 ? -errno : -EPIPE;
 }
 
-static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
-{
-	struct server *server = sl_container_of(io, struct server, stop);
-
-	(void)events;
-	(void)now_ns;
-	sl_loop_stop(server->wall);
-}
-
 static int server_build(struct server *server, const struct sl_box *box, uint64_t seed, const char *dir,
 			struct sl_err *err)
 {
 	struct sl_pool_server_config config = {
-	    .box = box, .seed = seed, .datastore = {.dir = dir, .credit_cap_ns = CREDIT_CAP_NS}};
-	sigset_t set;
-	int rc;
+	    .box = box, .seed = seed, .datastore = {.dir = dir, .credit_cap_ns = SL_SERVING_CREDIT_NS}};
+	int rc = sl_serving_init(&server->serving, err);
 
-	/* A late reply looks like a slow disk, so other work waits for us. Where we may not (no root), the
-	 * lateness tells. The kernel leaves the others 5 % even if we should never sleep. */
-	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK,
-				 &(struct sched_param){.sched_priority = 1});
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	server->wall = sl_loop_new_wall(err);
-	if (!server->wall) {
-		return err->code;
-	}
-	server->stop = (struct sl_io){
-	    .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = EPOLLIN, .fire = stop_fire};
-	if (server->stop.fd < 0) {
-		return sl_err_set(err, -errno, "signalfd: %s", strerror(errno));
-	}
-	rc = sl_loop_io_add(server->wall, &server->stop, err);
 	if (rc < 0) {
 		return rc;
 	}
-	config.datastore.loop = server->wall;
+	config.datastore.loop = server->serving.loop;
 	return sl_pool_server_new(&config, &server->pool, err);
 }
 
@@ -133,13 +100,13 @@ static int server_main(const struct sl_box *box, uint64_t seed, const char *dir,
 	if (rc < 0 || hello.code < 0) {
 		return 1;
 	}
-	rc = sl_loop_run(server.wall, &err);
+	rc = sl_loop_run(server.serving.loop, &err);
 	server_timing(&server, &goodbye);
 	if (rc == 0) {
 		rc = message_write(out, &goodbye, sizeof(goodbye));
 	}
 	sl_pool_server_free(server.pool);
-	sl_loop_free(server.wall);
+	sl_serving_fini(&server.serving);
 	return rc < 0;
 }
 

@@ -88,6 +88,20 @@ void sl_hist_merge(struct sl_hist *into, const struct sl_hist *from)
 	}
 }
 
+void sl_hist_since(const struct sl_hist *now, const struct sl_hist *before, struct sl_hist *ret)
+{
+	sl_hist_reset(ret);
+	ret->count = now->count - before->count;
+	ret->sum = now->sum - before->sum;
+	for (size_t i = 0; ret->count > 0 && i < SL_HIST_BUCKETS; i++) {
+		ret->buckets[i] = now->buckets[i] - before->buckets[i];
+		if (ret->buckets[i] > 0) {
+			ret->min = ret->max == 0 ? bucket_middle(i) : ret->min;
+			ret->max = bucket_middle(i);
+		}
+	}
+}
+
 int64_t sl_hist_quantile(const struct sl_hist *hist, double q)
 {
 	uint64_t rank, seen = 0;

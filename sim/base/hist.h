@@ -22,6 +22,9 @@ void sl_hist_reset(struct sl_hist *hist);
 /* Negative values count as 0. */
 void sl_hist_add(struct sl_hist *hist, int64_t value);
 void sl_hist_merge(struct sl_hist *into, const struct sl_hist *from);
+/* Makes *ret (initialised) hold what was added to `now` since `before` was a copy of it; its least and
+ * largest value are those of their buckets' middles. */
+void sl_hist_since(const struct sl_hist *now, const struct sl_hist *before, struct sl_hist *ret);
 /* Value at quantile q in [0, 1] (middle of its bucket; the least and the largest value are exact); 0 when
  * empty. */
 int64_t sl_hist_quantile(const struct sl_hist *hist, double q);

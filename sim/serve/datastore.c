@@ -244,3 +244,13 @@ struct sl_pacer *sl_datastore_pacer(struct sl_datastore *ds)
 {
 	return ds->pacer;
 }
+
+uint32_t sl_datastore_connections(const struct sl_datastore *ds)
+{
+	return ds->conns.count;
+}
+
+int sl_datastore_fsstat(struct sl_datastore *ds, struct sl_fsstat *ret)
+{
+	return ds->tree->ops->fsstat(ds->tree, ret);
+}

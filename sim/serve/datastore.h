@@ -74,6 +74,9 @@ uint16_t sl_datastore_mount_port(const struct sl_datastore *ds);
 const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds);
 /* What times the calls: for dilation, latencies off and on, stalls, another store. Belongs to `ds`. */
 struct sl_pacer *sl_datastore_pacer(struct sl_datastore *ds);
+uint32_t sl_datastore_connections(const struct sl_datastore *ds);
+/* Room of the folder's file system: 0 or a negative errno. */
+int sl_datastore_fsstat(struct sl_datastore *ds, struct sl_fsstat *ret);
 const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds);
 
 #endif

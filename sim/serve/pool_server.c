@@ -71,6 +71,7 @@ static int server_open(struct sl_pool_server *server, struct sl_err *err)
 	if (server->config.pace > 0) {
 		sl_pacer_set_pace(sl_datastore_pacer(server->ds), server->config.pace);
 	}
+	sl_pacer_latency(sl_datastore_pacer(server->ds), !server->config.instant);
 	return 0;
 }
 
@@ -162,6 +163,29 @@ int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *bo
 	server->box = *box;
 	return sl_pacer_swap(sl_datastore_pacer(server->ds), server->next.loop, server->next.store,
 			     model_retired, server);
+}
+
+void sl_pool_server_set_pace(struct sl_pool_server *server, double pace)
+{
+	server->config.pace = pace;
+	if (server->ds) {
+		sl_pacer_set_pace(sl_datastore_pacer(server->ds), pace);
+	}
+}
+
+void sl_pool_server_latency(struct sl_pool_server *server, bool on)
+{
+	server->config.instant = !on;
+	if (server->ds) {
+		sl_pacer_latency(sl_datastore_pacer(server->ds), on);
+	}
+}
+
+void sl_pool_server_stall(struct sl_pool_server *server, int64_t stall_ns)
+{
+	if (server->ds) {
+		sl_pacer_stall(sl_datastore_pacer(server->ds), stall_ns);
+	}
 }
 
 struct failure {

@@ -16,6 +16,7 @@ struct sl_pool_server_config {
 	const struct sl_box *box; /* copied; the names in its devices are borrowed */
 	uint64_t seed;            /* of the models' random streams */
 	double pace;              /* wall time for one of the model (dilation); 0 = 1 */
+	bool instant;             /* latencies off, to populate, until sl_pool_server_latency */
 	/* Loop, folder, addresses, limits; store and model_loop are filled in here. Strings are borrowed. */
 	struct sl_datastore_config datastore;
 };
@@ -38,6 +39,12 @@ int64_t sl_pool_server_uptime(const struct sl_pool_server *server);
 /* Goes on with another box: what is in service finishes first, then a txg is synced, as zpool add and remove
  * do. -EBUSY while an earlier change waits or the power is off; errors of sl_stack_store. */
 int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *box, struct sl_err *err);
+
+/* As sl_pacer_set_pace, sl_pacer_latency and sl_pacer_stall; pace and latency outlive a power cut, and a
+ * stall is nothing while the power is off. */
+void sl_pool_server_set_pace(struct sl_pool_server *server, double pace);
+void sl_pool_server_latency(struct sl_pool_server *server, bool on);
+void sl_pool_server_stall(struct sl_pool_server *server, int64_t stall_ns);
 
 /* Log device `device` (its place in pool.log, side -1) or one side of that mirror dies: commits in flight
  * fail over to txgs. -EBUSY while the power is off; errors of sl_pool_fail_log. */

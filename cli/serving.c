@@ -1,0 +1,80 @@
+#include "cli/serving.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "sim/base/units.h"
+
+static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
+{
+	struct sl_serving *serving = sl_container_of(io, struct sl_serving, stop);
+	struct signalfd_siginfo info;
+
+	(void)events;
+	(void)now_ns;
+	if (read(io->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		serving->signal = (int)info.ssi_signo;
+	}
+	sl_loop_stop(serving->loop);
+}
+
+int sl_serving_init(struct sl_serving *serving, struct sl_err *err)
+{
+	sigset_t set;
+
+	*serving = (struct sl_serving){.stop = {.fd = -1, .events = EPOLLIN, .fire = stop_fire}};
+	/* A late reply looks like a slow disk, so other work waits for us. Where we may not (no root), the
+	 * lateness tells. The kernel leaves the others 5 % even if we should never sleep. */
+	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK,
+				 &(struct sched_param){.sched_priority = 1});
+	serving->loop = sl_loop_new_wall(err);
+	if (!serving->loop) {
+		return err->code;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	serving->stop.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (serving->stop.fd < 0) {
+		return sl_err_set(err, -errno, "signalfd: %s", strerror(errno));
+	}
+	return sl_loop_io_add(serving->loop, &serving->stop, err);
+}
+
+void sl_serving_fini(struct sl_serving *serving)
+{
+	if (!serving->loop) {
+		return;
+	}
+	if (serving->stop.fd >= 0) {
+		sl_loop_io_del(serving->loop, &serving->stop);
+		close(serving->stop.fd);
+	}
+	sl_loop_free(serving->loop);
+	serving->loop = NULL;
+}
+
+int sl_serving_dilate(const char *text, double *ret, struct sl_err *err)
+{
+	int rc;
+
+	*ret = 1;
+	if (!text) {
+		return 0;
+	}
+	rc = sl_units_parse(text, SL_UNIT_NONE, ret, err);
+	if (rc < 0) {
+		return sl_err_wrap(err, "--dilate");
+	}
+	if (!(*ret >= 1 / SL_SERVING_DILATE_MAX && *ret <= SL_SERVING_DILATE_MAX)) {
+		return sl_err_set(err, -EINVAL, "--dilate: must be from 1e-6 to 1e6");
+	}
+	return 0;
+}

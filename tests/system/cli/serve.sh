@@ -1,0 +1,130 @@
+#!/bin/sh
+# `sloglab serve`: attached by a real client; SLOG removed, added and dead under it; power cut; what sync=disabled loses.
+# shellcheck source=tests/system/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+command -v nfs-cp >/dev/null 2>&1 || {
+	echo "skipped: nfs-cp is not installed (Debian package libnfs-utils)"
+	exit 77
+}
+cd "$work" || exit 1
+main=''
+trap '[ -z "$main" ] || kill -KILL "$main" 2>/dev/null; rm -rf "$work"' EXIT
+cat >box.yaml <<'EOF'
+format: sloglab-scenario/1
+title: a box to serve
+pool: {data: {layout: mirror, disks: [hdd-7200-desktop x 2]}}
+workloads: {w: {kind: syncwrite}}
+variants:
+  none: {}
+  slog: {set: {pool.log: intel-dc-s3700-200}}
+  unsafe: {set: {pool.sync: disabled, params.zfs.txg_timeout: 60s}}
+EOF
+
+# serve VARIANT [OPTION...]: starts it on free ports and waits until it is ready.
+serve() {
+	: >out
+	"$sloglab" serve box.yaml --variant "$@" --dir ds --port 0 --portmap-port 0 --interval 1 >out 2>err &
+	main=$!
+	tries=0
+	until grep -q '^ready' out; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || {
+			fail "serve $*: not ready: $(cat err)"
+			finish
+		}
+		sleep 0.1
+	done
+	ports=$(sed -n 's/^libnfs .*?//p' out)
+}
+
+url() {
+	echo "nfs://127.0.0.1/tank/vm/$1?$ports"
+}
+
+ctl() {
+	"$sloglab" ctl ds/control.sock "$@" >reply 2>err
+}
+
+# field NAME: the number behind it in the status.
+field() {
+	ctl status || fail "status: $(cat err)"
+	sed -n "s/.*\\b$1 \\([0-9]*\\).*/\\1/p" reply
+}
+
+stop() {
+	kill -"$1" "$main"
+	wait "$main"
+	code=$?
+	main=''
+}
+
+head -c 300000 /dev/urandom >a
+head -c 200000 /dev/urandom >b
+
+# Under a client: the SLOG takes commits, dies, goes, comes back; each write is there in the end.
+serve slog --metrics metrics.prom
+for step in start "log fail" "log remove" "log add intel-dc-s3500-80" "stall 1s" "dilate 2"; do
+	# shellcheck disable=SC2086 # words of the command
+	[ "$step" = start ] || ctl $step || fail "$step: $(cat err)"
+	name=$(echo "$step" | tr ' ' -)
+	timeout 60 nfs-cp a "$(url "$name")" >/dev/null || fail "$step: copy in"
+	timeout 60 nfs-cat "$(url "$name")" >back || fail "$step: read"
+	cmp a back || fail "$step: other bytes"
+done
+ctl log fail 0 1 && fail "a side of a disk that is no mirror died"
+ctl log grow && fail "an unknown verb was taken"
+grep -q 'usage: log add' err || fail "no usage: $(cat err)"
+ctl log add no-such-disk && fail "an unknown disk was added"
+grep -q 'no-such-disk' err || fail "the disk is not named: $(cat err)"
+sleep 1.2
+grep -q '^slog  ' out || fail "no status line: $(cat out)"
+grep -q 'sloglab_nfs_calls_total{procedure="WRITE"} [1-9]' metrics.prom || fail "metrics: $(cat metrics.prom)"
+grep -v '^# \(HELP\|TYPE\) ' metrics.prom | grep -vE '^[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [-+.e0-9]+$' &&
+	fail "a line that is no metric"
+
+# A power cut loses what was never committed, and no more; the client finds the server again.
+before=$(field powercuts)
+ctl powercut 1s || fail "powercut: $(cat err)"
+ctl log remove && fail "a box without power was changed"
+sleep 1.5
+[ "$(field powercuts)" -eq $((before + 1)) ] || fail "cuts are not counted"
+timeout 60 nfs-cat "$(url start)" >back || fail "after a cut: read"
+cmp a back || fail "after a cut: other bytes"
+stop INT
+[ "$code" -eq 130 ] || fail "Ctrl-C: exit $code"
+grep -q '^calls ' out || fail "no summary"
+[ ! -e ds/control.sock ] || fail "the control socket is left"
+
+# A kill in any state, and what was stable is there for the next start.
+serve none
+timeout 60 nfs-cp b "$(url kept)" >/dev/null || fail "copy in"
+stop KILL
+serve none
+timeout 60 nfs-cat "$(url kept)" >back || fail "after kill -9: read"
+cmp b back || fail "after kill -9: other bytes"
+port=$(sed -n 's/.*nfsport=\([0-9]*\).*/\1/p' out)
+"$sloglab" serve box.yaml --dir other --port "$port" --portmap-port 0 >reply 2>&1
+code=$?
+{ [ "$code" -eq 2 ] && grep -q 'already in use' reply; } || fail "a port in use: exit $code, $(cat reply)"
+"$sloglab" serve box.yaml --dir ds --port 0 --portmap-port 0 >reply 2>&1
+code=$?
+{ [ "$code" -eq 2 ] && [ "$(wc -l <reply)" -eq 1 ]; } || fail "a folder in use: exit $code, $(cat reply)"
+stop TERM
+[ "$code" -eq 0 ] || fail "SIGTERM: exit $code"
+
+# sync=disabled acknowledges what a cut then takes: the file is there, its bytes are not.
+serve unsafe
+timeout 60 nfs-cp b "$(url lost)" >/dev/null || fail "copy in"
+ctl powercut || fail "powercut: $(cat err)"
+sleep 0.5
+timeout 60 nfs-cat "$(url lost)" >back 2>/dev/null
+cmp -s b back && fail "sync=disabled lost nothing at a cut 60 s before the txg"
+stop TERM
+
+for wrong in "" "--dir ds2 --variant nope" "--dir ds2 --variant none,slog" "--dir ds2 --dilate 0" "--dir ds2 --metrics -"; do
+	# shellcheck disable=SC2086
+	"$sloglab" serve box.yaml $wrong >reply 2>&1
+	code=$?
+	{ [ "$code" -eq 2 ] && [ "$(wc -l <reply)" -eq 1 ]; } || fail "serve $wrong: exit $code, $(cat reply)"
+done
+finish
