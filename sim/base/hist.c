@@ -96,8 +96,8 @@ void sl_hist_since(const struct sl_hist *now, const struct sl_hist *before, stru
 	for (size_t i = 0; ret->count > 0 && i < SL_HIST_BUCKETS; i++) {
 		ret->buckets[i] = now->buckets[i] - before->buckets[i];
 		if (ret->buckets[i] > 0) {
-			ret->min = ret->max == 0 ? bucket_middle(i) : ret->min;
-			ret->max = bucket_middle(i);
+			ret->min = ret->max == 0 ? sl_hist_value(i) : ret->min;
+			ret->max = sl_hist_value(i);
 		}
 	}
 }

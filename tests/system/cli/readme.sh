@@ -17,9 +17,9 @@ cmp -s "$work/table" "$work/pasted" || fail "README.md: the table is not what is
 
 n=0
 grep -ho 'sloglab [a-z][a-z]* .*' README.md docs/man/sloglab*.1 | sed 's/`.*//; s/ *#.*//; s/\\-/-/g' | grep -o -- '--[a-z-]*' | sort -u >"$work/options"
-for command in run explain advise powercut init fit doctor help; do
-	"$sloglab" "$command" --help >>"$work/help"
-done
+"$sloglab" --help | awk '/^  [a-z]/ && $1 != "sloglab" { print $1 }' | while read -r command; do
+	"$sloglab" "$command" --help
+done >>"$work/help"
 for command in "disk test" "disk serve" "disk replay" "image build" "image clean"; do
 	# shellcheck disable=SC2086 # words
 	"$sloglab" $command --help >>"$work/help"
