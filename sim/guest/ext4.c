@@ -121,6 +121,7 @@ static void journal_next(struct sl_ext4 *fs, int64_t now_ns)
 	req->done.fire = journal_io_done;
 	req->op = flush ? SL_HYP_FLUSH : SL_HYP_WRITE;
 	req->zero = false;
+	req->hot = true;
 	req->tag = fs->journal_tag;
 	if (!flush) {
 		if (fs->journal_step == JOURNAL_RECORD) {

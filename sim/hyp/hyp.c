@@ -128,6 +128,7 @@ void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
 	call->call.op = ops[req->op];
 	call->call.stable = hyp->hypervisor == SL_HYP_ESXI ? SL_FILE_SYNC : SL_UNSTABLE;
 	call->call.zero = req->zero;
+	call->call.hot = req->hot;
 	call->call.bytes = req->op == SL_HYP_FLUSH ? 0 : req->bytes;
 	call->call.file = VM_DISK_FILE;
 	call->call.offset_bytes = req->offset_bytes;

@@ -31,6 +31,7 @@ struct sl_hyp_req {
 	struct sl_timer done;
 	enum sl_hyp_op op;
 	bool zero; /* WRITE: all zero bytes; READ: of a range that only ever held zeros */
+	bool hot;  /* of a small region that is used all the time: the server has it in memory */
 	uint32_t bytes;
 	int64_t offset_bytes;
 	uint64_t tag;

@@ -336,7 +336,7 @@ static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *r
 	    strcmp((const char *)node->data.scalar.value, "none") == 0) {
 		assign->text = "none";
 	} else {
-		/* Mirrors are for log devices: the data disks have their layout. */
+		/* Mirrors are for the optional vdevs: the data disks have their layout. */
 		struct sl_disk_list list = {row->key, (int)row->max, optional, disks};
 
 		rc = sl_scenario_disks(r, node, &list, &assign->text);
@@ -346,22 +346,16 @@ static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *r
 	return rc;
 }
 
-/* host.profile and pool.cache: words that are no field of the box. */
-static int assign_word(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
-		       struct sl_assign *assign)
+/* host.profile: a word that is no field of the box. */
+static int assign_profile(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+			  struct sl_assign *assign)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
-	bool none;
 
 	if (!text) {
 		return -EINVAL;
 	}
-	none = strcmp(text, "none") == 0;
-	if (row->type == SL_ROW_ABSENT && !none) {
-		return sl_yaml_fail(r->yaml, node, row->key, r->err,
-				    "'%.40s': cache devices are not supported so far; write none", text);
-	}
-	if (row->type == SL_ROW_PROFILE && !none) {
+	if (strcmp(text, "none") != 0) {
 		assign->profile = sl_scenario_profile(r, node, text);
 		if (assign->profile < 0) {
 			return assign->profile;
@@ -397,8 +391,8 @@ int sl_scenario_assign(const struct sl_reader *r, struct sl_layer *layer, int at
 	assign->profile = -1;
 	if (row->type == SL_ROW_DISKS) {
 		rc = assign_disks(r, row, pair.value, assign);
-	} else if (row->type == SL_ROW_PROFILE || row->type == SL_ROW_ABSENT) {
-		rc = assign_word(r, row, pair.value, assign);
+	} else if (row->type == SL_ROW_PROFILE) {
+		rc = assign_profile(r, row, pair.value, assign);
 	} else {
 		rc = assign_value(r, row, pair.value, shape, assign);
 	}

@@ -10,6 +10,8 @@
 
 #define SL_BOX_DATA_MAX 32
 #define SL_BOX_LOG_MAX 8
+#define SL_BOX_SPECIAL_MAX 8
+#define SL_BOX_CACHE_MAX 8
 
 /* Positions in the word lists of keys.def. */
 enum {
@@ -47,7 +49,8 @@ enum {
 };
 enum {
 	SL_ENCRYPT_NONE,
-	SL_ENCRYPT_GELI
+	SL_ENCRYPT_GELI,
+	SL_ENCRYPT_ZFS
 };
 enum {
 	SL_DB_MARIADB_55,
@@ -66,9 +69,11 @@ struct sl_box {
 #undef SL_KEY
 #undef SL_KEY_INT
 #undef SL_KEY_ENUM
-	int n_data, n_log; /* n_log == 0: no SLOG */
+	int n_data, n_log, n_special, n_cache; /* n_log == 0: no SLOG, ... */
 	struct sl_dev_spec data[SL_BOX_DATA_MAX];
 	struct sl_dev_spec log[SL_BOX_LOG_MAX];
+	struct sl_dev_spec special[SL_BOX_SPECIAL_MAX];
+	struct sl_dev_spec cache[SL_BOX_CACHE_MAX];
 };
 
 enum sl_workload_kind {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ZIL_2014 0 /* position of the word of nas.zil */
+
 /* The scenario's word for `key` in `variant`; NULL when only profile and table speak. */
 static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key)
 {
@@ -72,6 +74,33 @@ static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err 
 	return 0;
 }
 
+/* What 0.6.3 did not have yet. */
+static int check_age(const struct sl_scenario *sc, int variant, struct sl_err *err)
+{
+	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assign *special = layer->by_key[SL_ROW_AT_SPECIAL],
+			       *crypt = layer->by_key[SL_AT_encryption];
+
+	if ((int)layer->by_key[SL_AT_zil]->value != ZIL_2014) {
+		return 0;
+	}
+	if (special->disks->n > 0) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "%s: pool.special: ZFS of 2014 has no special vdevs (variant %s); set nas.zil "
+		    "to 2.1 or 2.3",
+		    special->where, sc->variants[variant].name);
+	}
+	if ((int)crypt->value == SL_ENCRYPT_ZFS) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "%s: pool.encryption: ZFS of 2014 has no encryption of its own (variant %s); "
+		    "set nas.zil to 2.1 or 2.3, or use geli",
+		    crypt->where, sc->variants[variant].name);
+	}
+	return 0;
+}
+
 static void mark_used(struct sl_scenario *sc, const struct sl_disks *disks)
 {
 	for (int i = 0; i < disks->n; i++) {
@@ -90,11 +119,14 @@ int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
 
 		resolve_variant(sc, v, &sc->resolved[v]);
 		rc = check_disks(sc, v, err);
+		rc = rc ? rc : check_age(sc, v, err);
 		if (rc) {
 			return rc;
 		}
 		mark_used(sc, sc->resolved[v].by_key[SL_ROW_AT_DATA]->disks);
 		mark_used(sc, sc->resolved[v].by_key[SL_ROW_AT_LOG]->disks);
+		mark_used(sc, sc->resolved[v].by_key[SL_ROW_AT_SPECIAL]->disks);
+		mark_used(sc, sc->resolved[v].by_key[SL_ROW_AT_CACHE]->disks);
 	}
 	return 0;
 }
@@ -124,6 +156,8 @@ int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *re
 	}
 	copy_disks(sc, layer->by_key[SL_ROW_AT_DATA], ret->data, &ret->n_data);
 	copy_disks(sc, layer->by_key[SL_ROW_AT_LOG], ret->log, &ret->n_log);
+	copy_disks(sc, layer->by_key[SL_ROW_AT_SPECIAL], ret->special, &ret->n_special);
+	copy_disks(sc, layer->by_key[SL_ROW_AT_CACHE], ret->cache, &ret->n_cache);
 	return 0;
 }
 

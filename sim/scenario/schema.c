@@ -28,8 +28,11 @@ static const struct sl_schema_row key_rows[SL_N_ROWS] = {
 			    .max = SL_BOX_DATA_MAX, .help = "disks of the data vdev"},
 	[SL_ROW_AT_LOG] = {.key = "pool.log", .type = SL_ROW_DISKS, .dflt = "none", .min = 0,
 			   .max = SL_BOX_LOG_MAX, .help = "log devices (SLOG), none for a pool without"},
-	[SL_ROW_AT_CACHE] = {.key = "pool.cache", .type = SL_ROW_ABSENT, .dflt = "none",
-			     .help = "cache devices (L2ARC): only none so far"},
+	[SL_ROW_AT_SPECIAL] = {.key = "pool.special", .type = SL_ROW_DISKS, .dflt = "none", .min = 0,
+			       .max = SL_BOX_SPECIAL_MAX,
+			       .help = "special vdevs, for metadata and small blocks; none for a pool without"},
+	[SL_ROW_AT_CACHE] = {.key = "pool.cache", .type = SL_ROW_DISKS, .dflt = "none", .min = 0,
+			     .max = SL_BOX_CACHE_MAX, .help = "cache devices (L2ARC), none for a pool without"},
 };
 
 static const struct sl_schema_row workload_rows[] = {

@@ -18,8 +18,7 @@ enum sl_row_type {
 	SL_ROW_SWITCH, /* a figure that is 0 or 1; also "no" and "yes" */
 	/* These have no field in the tables: */
 	SL_ROW_DISKS, /* list of devices */
-	SL_ROW_PROFILE,
-	SL_ROW_ABSENT /* only "none" so far */
+	SL_ROW_PROFILE
 };
 
 struct sl_schema_row {
@@ -52,6 +51,7 @@ enum {
 	SL_ROW_AT_PROFILE = SL_N_KEYS,
 	SL_ROW_AT_DATA,
 	SL_ROW_AT_LOG,
+	SL_ROW_AT_SPECIAL,
 	SL_ROW_AT_CACHE,
 	SL_N_ROWS
 };

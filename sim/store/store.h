@@ -31,6 +31,7 @@ struct sl_store_req {
 	enum sl_store_op op;
 	enum sl_stable stable; /* WRITE: asked for; at completion: given, never less */
 	bool zero;             /* WRITE: the data is all zero bytes (a hole under compression) */
+	bool hot;              /* of a region that is used all the time: what is stored of it is in memory */
 	uint32_t bytes;
 	uint64_t file;
 	int64_t offset_bytes;

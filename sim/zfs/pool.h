@@ -1,6 +1,6 @@
 /*
- * A ZFS pool behind an NFS server, as a timed store: records, ZIL, txg, data and log vdevs, on the CPUs of
- * the storage VM. sl_nfsd puts the server's threads in front of it.
+ * A ZFS pool behind an NFS server, as a timed store: records, ZIL, txg, ARC and L2ARC, data, log, special and
+ * cache vdevs, on the CPUs of the storage VM. sl_nfsd puts the server's threads in front of it.
  */
 #ifndef SL_ZFS_POOL_H
 #define SL_ZFS_POOL_H
@@ -17,13 +17,14 @@ struct sl_pool;
 struct sl_pool_stats {
 	uint64_t zil_commits, zil_batches, zil_blocks, zil_indirect, txgs;
 	uint64_t zil_failures; /* commits whose log block died with its device: they waited for txgs */
-	int64_t log_bytes;     /* written to the log */
+	uint64_t arc_hits, l2arc_hits, arc_misses; /* reads of records that are no holes */
+	int64_t log_bytes;                         /* written to the log */
 	/* Requests to the log devices as iostat counts them: a flush is a write of no bytes. */
 	uint64_t log_requests;
 	int64_t data_bytes; /* written to all data disks together, log blocks included where they go there */
 	struct sl_dev_stats data, log; /* of all their disks together */
 	int64_t dirty_bytes;           /* of the open txg, now */
-	double zil_utilisation, log_utilisation, data_utilisation;
+	double zil_utilisation, log_utilisation, data_utilisation, special_utilisation, cache_utilisation;
 };
 
 /* What a pool lives on; pointers are borrowed. */

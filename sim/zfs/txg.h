@@ -17,10 +17,14 @@
 #include "sim/zfs/vdev.h"
 
 struct sl_txg_config {
-	struct sl_vdev *data;
-	int64_t timeout_ns;         /* zfs_txg_timeout */
-	int64_t record_sync_cpu_ns; /* CPU to sync one record */
+	struct sl_vdev *data;        /* where records go */
+	struct sl_vdev *meta;        /* where metadata goes: the special vdevs, or the same */
+	int64_t timeout_ns;          /* zfs_txg_timeout */
+	int async_write_min;         /* zfs_vdev_async_write_min_active */
+	int64_t record_sync_cpu_ns;  /* CPU to sync one record */
+	int64_t record_crypt_cpu_ns; /* and to encrypt it, when it is no hole */
 	uint32_t recordsize_bytes;
+	uint32_t indirect_bytes;  /* size of an indirect block (DN_MAX_INDBLKSHIFT) */
 	double compress_ratio;    /* of non-zero records */
 	bool holes;               /* compression is on: zero records cost no write */
 	int64_t dirty_max_bytes;  /* zfs_dirty_data_max */
@@ -52,20 +56,23 @@ struct sl_txg {
 	struct sl_history *history; /* borrowed, may be NULL */
 	uint64_t open;              /* number of the open txg */
 	struct sl_txg_set dirty;
-	uint32_t dirty_records, dirty_holes; /* of the open txg */
+	uint32_t dirty_records, dirty_holes, dirty_dnodes; /* of the open txg; dnodes: blocks of them */
 	int64_t dirty_bytes;
 	struct sl_timer timer;
 	bool syncing, timer_missed;
 	/* of the syncing txg */
 	int64_t sync_start_ns, closed_ns;
 	uint32_t cpu_left, writes_left; /* records to work on, writes to issue */
+	uint32_t meta_left;             /* of the writes, so many are metadata, the last ones ... */
+	uint32_t small_left;            /* ... and of these, so many are small ones */
 	uint32_t in_flight;
 	uint32_t parts; /* of the syncing txg: records to work on and writes */
 	int64_t write_bytes, sync_bytes;
 	struct sl_cpu_job job;
 	struct sl_slab ios;
-	struct sl_vdev_io flush;
-	int flushes_left;
+	struct sl_vdev_io flush, meta_flush;
+	int flushes_left, flushing;
+	uint32_t crypt_left; /* records to encrypt */
 	struct sl_txg_waiter *waiters;
 	uint64_t wanted; /* txgs up to this one sync without delay: somebody waits */
 	uint64_t synced; /* counter */
@@ -75,10 +82,18 @@ void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct 
 		 struct sl_cpu *cpu, struct sl_trace *trace);
 void sl_txg_fini(struct sl_txg *txg);
 
-/* Marks the records of a write dirty. Returns how many were clean in this txg (each costs a
- * read-modify-write). */
-uint32_t sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset, uint32_t bytes,
-		      bool zero);
+/* What a write finds: records that were clean in this txg, and those of them that it covers in part, at most
+ * its first and its last: they must be read unless they are in memory. */
+struct sl_txg_touch {
+	uint32_t fresh, partial;
+};
+
+/* Marks the records of a write dirty. */
+struct sl_txg_touch sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset,
+				 uint32_t bytes, bool zero);
+
+/* Marks the dnode of `file` dirty: a change of names or attributes. */
+void sl_txg_dirty_dnode(struct sl_txg *txg, int64_t now_ns, uint64_t file);
 
 /* Bytes that are dirty: of the open txg, and what is left of the syncing one. */
 int64_t sl_txg_unsynced(const struct sl_txg *txg);

@@ -5,15 +5,22 @@
 
 #include "sim/zfs/raidz.h"
 
-/* One disk's part of a block: CPU first (encryption, its share of the parity), then the disk. */
+#define ASYNC_WRITE_MAX 10                    /* zfs_vdev_async_write_max_active */
+#define METASLAB_BYTES (INT64_C(1) << 29)     /* zfs_vdev_default_ms_shift */
+#define METASLAB_MAX_BYTES (INT64_C(1) << 34) /* zfs_vdev_max_ms_shift */
+#define METASLABS 200                         /* zfs_vdev_default_ms_count */
+#define EMBEDDED_MIN 64                       /* zfs_embedded_slog_min_ms */
+#define WRITE_GAP_BYTES 4096                  /* zfs_vdev_write_gap_limit: over the padding of raidz */
+
+/* One disk's part of a block: CPU first (encryption, its share of the parity), then its queue. */
 struct leaf {
 	void *pool_link;
 	struct sl_vdev *vdev;
 	struct sl_vdev_io *io;
-	struct sl_dev *disk;
 	int index; /* of the disk */
 	struct sl_cpu_job job;
-	struct sl_dev_req req;
+	struct sl_queue_item item;
+	struct sl_dev_req flush;
 	int64_t start_ns; /* at the disk */
 };
 
@@ -58,15 +65,14 @@ static void trace_leaf(struct sl_vdev *vdev, const struct leaf *leaf, int64_t no
 	*done_ns = now_ns;
 }
 
-static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
+static void leaf_finish(struct leaf *leaf, int64_t now_ns, int error)
 {
-	struct leaf *leaf = sl_container_of(timer, struct leaf, req.done);
 	struct sl_vdev_io *io = leaf->io;
 	struct sl_vdev *vdev = leaf->vdev;
 
 	/* A flush covers the writes that were done when it started. */
 	vdev->touched[leaf->index] |= io->op == SL_DEV_WRITE;
-	vdev->dead[leaf->index] |= leaf->req.error != 0;
+	vdev->dead[leaf->index] |= error != 0;
 	io->lost += vdev->dead[leaf->index];
 	if (vdev->trace) {
 		trace_leaf(vdev, leaf, now_ns);
@@ -78,12 +84,40 @@ static void leaf_disk_done(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
+static void leaf_queue_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct leaf *leaf = sl_container_of(timer, struct leaf, item.done);
+
+	leaf->start_ns = leaf->item.issued_ns;
+	leaf_finish(leaf, now_ns, leaf->item.error);
+}
+
+static void leaf_flush_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct leaf *leaf = sl_container_of(timer, struct leaf, flush.done);
+
+	leaf_finish(leaf, now_ns, leaf->flush.error);
+}
+
 static void leaf_cpu_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct leaf *leaf = sl_container_of(timer, struct leaf, job.done);
+	struct sl_vdev *vdev = leaf->vdev;
 
-	leaf->start_ns = now_ns;
-	sl_dev_submit(leaf->disk, now_ns, &leaf->req);
+	if (leaf->io->op == SL_DEV_FLUSH) {
+		leaf->start_ns = now_ns;
+		sl_dev_submit(vdev->disks[leaf->index], now_ns, &leaf->flush);
+	} else {
+		sl_queue_add(&vdev->queues[leaf->index], now_ns, &leaf->item);
+	}
+}
+
+static enum sl_queue_class class_of(const struct sl_vdev_io *io)
+{
+	if (io->op == SL_DEV_WRITE) {
+		return io->async ? SL_QUEUE_ASYNC_WRITE : SL_QUEUE_SYNC_WRITE;
+	}
+	return io->async ? SL_QUEUE_ASYNC_READ : SL_QUEUE_SYNC_READ;
 }
 
 /* A disk that is dead keeps nothing. */
@@ -108,16 +142,17 @@ static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io 
 
 	leaf->vdev = vdev;
 	leaf->job.done.fire = leaf_cpu_done;
-	leaf->req.done.fire = leaf_disk_done;
 	leaf->io = io;
-	leaf->disk = vdev->disks[column->disk];
 	leaf->index = column->disk;
-	leaf->req.op = io->op;
-	leaf->req.mark = leaf_mark(vdev, io, column->disk);
-	leaf->req.fua = false;
-	leaf->req.offset_bytes = column->offset;
-	leaf->req.bytes = column->bytes;
-	leaf->req.tag = io->tag;
+	leaf->flush = (struct sl_dev_req){.done.fire = leaf_flush_done, .op = SL_DEV_FLUSH, .tag = io->tag};
+	leaf->item = (struct sl_queue_item){
+	    .done.fire = leaf_queue_done,
+	    .class = class_of(io),
+	    .offset_bytes = column->offset,
+	    .bytes = column->bytes,
+	    .tag = io->tag,
+	    .mark = leaf_mark(vdev, io, column->disk),
+	};
 	if (cpu_ns > 0) {
 		sl_cpu_run(vdev->cpu, now_ns, &leaf->job, cpu_ns);
 	} else {
@@ -283,14 +318,27 @@ static int next_top(const struct sl_vdev *vdev)
 	return best >= 0 ? best : vdev->rotor;
 }
 
+int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev)
+{
+	int64_t size = sl_vdev_top_bytes(vdev), metaslab = METASLAB_BYTES;
+
+	/* vdev_metaslab_set_size: at most 200 metaslabs as long as they stay below 16 GiB. */
+	while (metaslab < METASLAB_MAX_BYTES && size / metaslab > METASLABS) {
+		metaslab *= 2;
+	}
+	return vdev->config.embedded_log && size / metaslab > EMBEDDED_MIN ? metaslab : 0;
+}
+
 void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io)
 {
-	int64_t asize = sl_vdev_asize(vdev, io->bytes), *next;
+	int64_t asize = sl_vdev_asize(vdev, io->bytes), embedded = sl_vdev_embedded_bytes(vdev);
+	bool log = io->log && embedded > 0;
+	int64_t from = log ? 0 : embedded, to = log ? embedded : sl_vdev_top_bytes(vdev), *next;
 
 	io->top = next_top(vdev);
-	next = &vdev->next_offset[io->top];
-	if (*next + asize > sl_vdev_top_bytes(vdev)) {
-		*next = 0;
+	next = log ? &vdev->next_log[io->top] : &vdev->next_offset[io->top];
+	if (*next < from || *next + asize > to) {
+		*next = from;
 	}
 	io->offset_bytes = *next;
 	*next += asize;
@@ -313,13 +361,28 @@ void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, str
 		  struct sl_cpu *cpu, struct sl_trace *trace)
 {
 	*vdev = (struct sl_vdev){.config = *config, .loop = loop, .cpu = cpu, .trace = trace};
+	sl_vdev_limit_async_writes(vdev, ASYNC_WRITE_MAX);
 	sl_slab_init(&vdev->leaves, sizeof(struct leaf));
+}
+
+void sl_vdev_limit_async_writes(struct sl_vdev *vdev, int limit)
+{
+	const struct sl_vdev_config *config = &vdev->config;
+
+	vdev->limits = (struct sl_queue_limits){
+	    .async_write_min = config->async_write_min > 0 ? config->async_write_min : 1,
+	    .async_write_max = limit,
+	    .join_bytes = config->join_bytes,
+	    .write_gap_bytes = parity_of(vdev) > 0 ? WRITE_GAP_BYTES : 0,
+	};
 }
 
 void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacity_bytes)
 {
 	assert(vdev->n_disks < SL_VDEV_DISKS_MAX);
-	vdev->disks[vdev->n_disks++] = disk;
+	vdev->disks[vdev->n_disks] = disk;
+	sl_queue_init(&vdev->queues[vdev->n_disks], disk, &vdev->limits);
+	vdev->n_disks++;
 	if (vdev->n_disks == 1 || capacity_bytes < vdev->disk_bytes) {
 		vdev->disk_bytes = capacity_bytes;
 	}
@@ -329,6 +392,7 @@ void sl_vdev_fini(struct sl_vdev *vdev)
 {
 	for (int i = 0; i < vdev->n_disks; i++) {
 		sl_dev_free(vdev->disks[i]);
+		sl_queue_fini(&vdev->queues[i]);
 	}
 	vdev->n_disks = 0;
 	sl_slab_fini(&vdev->leaves);

@@ -18,6 +18,7 @@
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
 #include "sim/device/device.h"
+#include "sim/zfs/queue.h"
 
 #define SL_VDEV_DISKS_MAX 32
 
@@ -33,9 +34,12 @@ struct sl_vdev_config {
 	enum sl_vdev_layout layout;
 	int tops;       /* top-level vdevs that share the disks evenly; 0 = one; a stripe has one per disk */
 	bool fastwrite; /* up to 2.1, log blocks: to the vdev with the fewest bytes on their way */
-	bool is_log;
+	bool is_log;    /* for the marks: these are log vdevs */
+	bool embedded_log; /* since 2.1: log blocks among the data have an area of their own */
 	const char *layer; /* static, for the trace: "data disks" */
 	int ashift;
+	int async_write_min;  /* zfs_vdev_async_write_min_active; 0 = 1 */
+	int64_t join_bytes;   /* zfs_vdev_aggregation_limit; 0 = nothing is joined */
 	bool flush_honoured;  /* false: a flush is answered at once and reaches nothing */
 	int64_t leaf_cpu_ns;  /* CPU per leaf I/O (GELI), reads and writes */
 	double leaf_cpu_bps;  /* and per byte; 0 = none */
@@ -47,6 +51,8 @@ struct sl_vdev_config {
 struct sl_vdev_io {
 	struct sl_timer done;
 	enum sl_dev_op op;
+	bool log;             /* a log block: goes to the embedded log where the vdev has one */
+	bool async;           /* of the asynchronous class: nobody waits for it */
 	int64_t bytes;        /* physical size of the block, before parity */
 	int64_t offset_bytes; /* from sl_vdev_alloc, within the top-level vdev */
 	int top;              /* from sl_vdev_alloc: the top-level vdev */
@@ -64,10 +70,13 @@ struct sl_vdev {
 	struct sl_trace *trace; /* borrowed, may be NULL */
 	int n_disks;
 	struct sl_dev *disks[SL_VDEV_DISKS_MAX]; /* owned */
-	bool touched[SL_VDEV_DISKS_MAX];         /* written since the last flush */
+	struct sl_queue_limits limits;           /* of the queues */
+	struct sl_queue queues[SL_VDEV_DISKS_MAX];
+	bool touched[SL_VDEV_DISKS_MAX]; /* written since the last flush */
 	bool dead[SL_VDEV_DISKS_MAX];
 	int64_t done_ns[SL_VDEV_DISKS_MAX];       /* latest completion of a disk, for the trace */
 	int64_t next_offset[SL_VDEV_DISKS_MAX];   /* of a top-level vdev: allocation moves forward */
+	int64_t next_log[SL_VDEV_DISKS_MAX];      /* the same of its embedded log */
 	int64_t pending_bytes[SL_VDEV_DISKS_MAX]; /* of a top-level vdev: allocated, not yet written */
 	int read_rotor[SL_VDEV_DISKS_MAX];        /* of a mirror: whose turn it is */
 	int64_t disk_bytes;                       /* of the smallest */
@@ -83,12 +92,19 @@ void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, str
 void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacity_bytes);
 void sl_vdev_fini(struct sl_vdev *vdev);
 
+/* How many asynchronous writes may be active at a disk from now on: grows with the dirty data. */
+void sl_vdev_limit_async_writes(struct sl_vdev *vdev, int limit);
+
 /* Top-level vdevs, and disks in each. */
 int sl_vdev_tops(const struct sl_vdev *vdev);
 int sl_vdev_width(const struct sl_vdev *vdev);
 
 /* Bytes one top-level vdev can allocate. */
 int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev);
+
+/* Size of the embedded log of one top-level vdev, its first metaslab; 0 = it has none: too old, or too small
+ * (zfs_embedded_slog_min_ms). */
+int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev);
 
 /* Bytes a block of `bytes` occupies, parity and padding included. */
 int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes);

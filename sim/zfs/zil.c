@@ -82,7 +82,7 @@ static void data_flushed(struct sl_timer *timer, int64_t now_ns)
 void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
 		  struct sl_vdev *target, bool in_place, uint64_t tag)
 {
-	bool both = in_place && target != zil->config.data;
+	bool both = in_place && target != zil->config.records;
 
 	if (zil->config.broken == SL_ZIL_NO_FLUSH) {
 		sl_timer_fire(&flush->done, now_ns);
@@ -92,7 +92,7 @@ void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush 
 	flush->log = (struct sl_vdev_io){.done.fire = log_flushed, .op = SL_DEV_FLUSH, .tag = tag};
 	flush->data = (struct sl_vdev_io){.done.fire = data_flushed, .op = SL_DEV_FLUSH, .tag = tag};
 	if (both) {
-		sl_vdev_submit(zil->config.data, now_ns, &flush->data);
+		sl_vdev_submit(zil->config.records, now_ns, &flush->data);
 	}
 	sl_vdev_submit(target, now_ns, &flush->log);
 }

@@ -58,12 +58,15 @@ struct sl_zil_config {
 	enum sl_zil_broken broken;
 	struct sl_history *history; /* borrowed, may be NULL */
 	struct sl_vdev *log;  /* where log blocks go while one of them works: log vdevs, or the data vdevs */
-	struct sl_vdev *data; /* where indirect writes go */
+	struct sl_vdev *data; /* where log blocks go when no log vdev works */
+	struct sl_vdev *records; /* where indirect writes go */
 	bool has_slog;
 	bool throughput;         /* logbias=throughput */
 	int64_t commit_cpu_ns;   /* per batch (2014) or block */
 	int64_t indirect_cpu_ns; /* per record written in place */
 	double copy_bps;         /* copying data into log blocks */
+	double crypt_bps;        /* 2.1 and 2.3: encrypting log blocks (native encryption); 0 = none */
+	uint64_t bulk_bytes; /* zil_slog_bulk: what a burst has beyond is written to the log without haste */
 	uint32_t recordsize_bytes;
 	double compress_ratio; /* of records written in place */
 };
@@ -77,6 +80,7 @@ struct sl_zil_itx {
 	uint64_t file;
 	uint64_t txg;          /* that will make it stable anyway */
 	uint32_t bytes;        /* of data; 0 for metadata records */
+	bool copied;           /* WR_COPIED: the data is in the record, which is not split over blocks */
 	uint64_t first_record; /* of the range written */
 	uint32_t records;      /* that the range touches */
 	uint32_t write;        /* in the history */

@@ -161,7 +161,8 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
-static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vdev, int64_t bytes,
+/* `block`: its number in the chain, also for a record in place, which the block points to. */
+static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vdev, int64_t bytes, bool log,
 			 uint64_t block)
 {
 	struct zil_io *io = sl_slab_get(&zil->ios);
@@ -170,6 +171,7 @@ static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vde
 	io->io.done.fire = write_done;
 	io->io.op = SL_DEV_WRITE;
 	io->io.bytes = bytes;
+	io->io.log = log;
 	sl_vdev_alloc(vdev, &io->io);
 	io->io.tag = zil->tag;
 	io->io.mark = sl_history_block_mark(zil->config.history, block);
@@ -191,11 +193,11 @@ static void packed(struct sl_timer *timer, int64_t now_ns)
 		return;
 	}
 	for (uint32_t i = 0; i < zil->n_indirect; i++) {
-		submit_write(zil, now_ns, zil->config.data, record_bytes, first);
+		submit_write(zil, now_ns, zil->config.records, record_bytes, false, first);
 	}
 	for (uint32_t i = 0; i < zil->n_blocks; i++) {
 		zil->log_bytes += zil->block_writes[i];
-		submit_write(zil, now_ns, zil->target, zil->block_writes[i], first + i);
+		submit_write(zil, now_ns, zil->target, zil->block_writes[i], true, first + i);
 	}
 	if (zil->config.broken == SL_ZIL_EARLY_ACK) {
 		struct sl_zil_waiter *waiters = zil->batch;

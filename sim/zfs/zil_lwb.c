@@ -11,6 +11,7 @@
 #define PARALLEL_SEEN 8u      /* bursts of company expected once an open block was found */
 #define PARALLEL_UNFLUSHED 4u /* ... once the block before was still on its way */
 #define BURSTS 8              /* remembered by the size prediction of 2.3 */
+#define WASTE_SHARE 8u        /* zil_max_waste_space: an eighth of the largest record */
 #define FULL_NUMERATOR 7      /* 2.1 issues a block that is more than 7/8 full */
 #define FULL_DENOMINATOR 8
 
@@ -30,6 +31,7 @@ struct sl_zil_lwb {
 	struct sl_timer timeout;
 	struct sl_cpu_job job;
 	struct sl_vdev_io block;
+	bool bulk;     /* opened when the burst was beyond zil_slog_bulk */
 	bool in_place; /* its flush has records in place to cover */
 	struct sl_zil_flush flush;
 };
@@ -194,8 +196,8 @@ static void submit_record(struct sl_zil_lwb *lwb, int64_t now_ns)
 	record->io.bytes = bytes;
 	record->io.tag = lwb->tag;
 	record->io.mark = sl_history_block_mark(zil->config.history, lwb->number);
-	sl_vdev_alloc(zil->config.data, &record->io);
-	sl_vdev_submit(zil->config.data, now_ns, &record->io);
+	sl_vdev_alloc(zil->config.records, &record->io);
+	sl_vdev_submit(zil->config.records, now_ns, &record->io);
 }
 
 /* The block is allocated, filled and through the pipeline: it goes to the vdev. */
@@ -212,6 +214,8 @@ static void lwb_ready(struct sl_timer *timer, int64_t now_ns)
 	lwb->block.done.fire = block_done;
 	lwb->block.op = SL_DEV_WRITE;
 	lwb->block.bytes = bytes;
+	lwb->block.log = true;
+	lwb->block.async = lwb->bulk && lwb->target == zil->config.log && zil->config.has_slog;
 	lwb->block.tag = lwb->tag;
 	lwb->block.mark = sl_history_block_mark(zil->config.history, lwb->number);
 	for (uint32_t i = 0; i < lwb->n_records; i++) {
@@ -224,11 +228,17 @@ static void lwb_ready(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
+static int64_t crypt_ns(const struct sl_zil *zil, uint32_t bytes)
+{
+	return zil->config.crypt_bps > 0 ? (int64_t)(bytes * 1e9 / zil->config.crypt_bps) : 0;
+}
+
 static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 {
 	struct sl_zil *zil = lwb->zil;
 	int64_t cpu_ns = zil->config.commit_cpu_ns + lwb->n_records * zil->config.indirect_cpu_ns +
-			 (int64_t)((double)lwb->copied * 1e9 / zil->config.copy_bps);
+			 (int64_t)((double)lwb->copied * 1e9 / zil->config.copy_bps) +
+			 crypt_ns(zil, lwb->used);
 
 	sl_loop_cancel(zil->loop, &lwb->timeout);
 	lwb->issued = true;
@@ -265,35 +275,71 @@ static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns, uint64_t b
 	return lwb;
 }
 
-/* Puts a record of `data` bytes into the open block, or issues that and opens the next. */
-static struct sl_zil_lwb *pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx,
-			       uint32_t data, uint64_t burst_left)
-{
-	uint32_t record = SL_ZIL_WRITE_HEADER + data;
-	struct sl_zil_lwb *lwb = open_lwb(zil);
+/* A burst of records on its way into blocks. */
+struct burst {
+	uint64_t packed, left; /* bytes, headers included */
+};
 
-	if (lwb && lwb->used + record > lwb->size) {
+/*
+ * How much of `data` goes into the open block. A record that is copied, or has no data, goes as a whole.
+ * Others fill the block, unless its rest is small (less than an eighth, zil_max_waste_space) and leaving it
+ * unused needs no more blocks. 0: nothing, the next block is needed.
+ */
+static uint32_t fits(const struct sl_zil_lwb *lwb, uint32_t data, bool whole)
+{
+	uint32_t room = lwb->size - lwb->used, record = SL_ZIL_WRITE_HEADER + data;
+
+	if (record <= room) {
+		return data;
+	}
+	if (whole || room <= SL_ZIL_WRITE_HEADER) {
+		return 0;
+	}
+	if (room < SL_ZIL_MAX_DATA / WASTE_SHARE &&
+	    (data % SL_ZIL_MAX_DATA == 0 || room < SL_ZIL_WRITE_HEADER + data % SL_ZIL_MAX_DATA)) {
+		return 0;
+	}
+	return room - SL_ZIL_WRITE_HEADER;
+}
+
+/* Puts a record of `data` bytes, or a part of it, into the open block, or issues that and opens the next.
+ * Returns the bytes packed. */
+static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx, uint32_t data,
+		     struct burst *burst)
+{
+	struct sl_zil_lwb *lwb = open_lwb(zil);
+	bool whole = itx->copied && data <= SL_ZIL_MAX_DATA;
+	uint32_t now;
+
+	if (lwb && data > 0 && fits(lwb, data, whole) == 0) {
+		issue(lwb, now_ns);
+		lwb = NULL;
+	} else if (lwb && lwb->used + SL_ZIL_WRITE_HEADER > lwb->size) {
 		issue(lwb, now_ns);
 		lwb = NULL;
 	}
 	if (!lwb) {
-		lwb = new_lwb(zil, now_ns, burst_left);
+		lwb = new_lwb(zil, now_ns, burst->left);
+		lwb->bulk = burst->packed > zil->config.bulk_bytes;
 	}
-	lwb->used += record;
-	lwb->copied += data;
+	now = data > 0 ? fits(lwb, data, whole) : 0;
+	lwb->used += SL_ZIL_WRITE_HEADER + now;
+	lwb->copied += now;
+	burst->packed += SL_ZIL_WRITE_HEADER + now;
+	burst->left -= SL_ZIL_WRITE_HEADER + now < burst->left ? SL_ZIL_WRITE_HEADER + now : burst->left;
 	sl_history_packed(zil->config.history, zil->blocks, itx->write, itx->txg);
-	return lwb;
+	return now;
 }
 
 /* Packs all synchronous records. */
 static void pack_all(struct sl_zil *zil, int64_t now_ns)
 {
-	uint64_t burst = 0;
+	struct burst burst = {0};
 
 	for (uint32_t i = 0; i < zil->sync.count; i++) {
 		const struct sl_zil_itx *itx = &zil->sync.items[i];
 
-		burst += SL_ZIL_WRITE_HEADER + (sl_zil_is_indirect(zil, itx) ? 0 : itx->bytes);
+		burst.left += SL_ZIL_WRITE_HEADER + (sl_zil_is_indirect(zil, itx) ? 0 : itx->bytes);
 	}
 	for (uint32_t i = 0; i < zil->sync.count; i++) {
 		const struct sl_zil_itx *itx = &zil->sync.items[i];
@@ -301,12 +347,8 @@ static void pack_all(struct sl_zil *zil, int64_t now_ns)
 		uint32_t left = indirect ? 0 : itx->bytes;
 
 		do {
-			uint32_t data = left > SL_ZIL_MAX_DATA ? SL_ZIL_MAX_DATA : left;
-			struct sl_zil_lwb *lwb = pack(zil, now_ns, itx, data, burst);
-
-			lwb->n_records += indirect ? itx->records : 0;
-			burst -= SL_ZIL_WRITE_HEADER + data < burst ? SL_ZIL_WRITE_HEADER + data : burst;
-			left -= data;
+			left -= pack(zil, now_ns, itx, left, &burst);
+			zil->newest->n_records += indirect ? itx->records : 0;
 		} while (left > 0);
 	}
 	zil->sync.count = 0;

@@ -77,7 +77,7 @@ Test(advise, the_s3500_is_the_better_value_and_the_s3700_lasts_longer)
 	cr_assert_float_eq(s3700->endurance.years / s3500->endurance.years, 1830.0 / 45, 0.5);
 	cr_assert(&table->rows[table->best_purchase] == s3500);
 	cr_assert(&table->rows[table->best_lasting] == s3700);
-	assert_says(table->verdict, "Buy intel-dc-s3500-80: 1.27x, 95 % interval");
+	assert_says(table->verdict, "Buy intel-dc-s3500-80: 1.29x, 95 % interval");
 	assert_says(table->verdict, "rated 45 TB last");
 	assert_says(table->verdict, "Longer: intel-dc-s3700-100, $203, rated 1830 TB last");
 	assert_unsafe_is_not_advised(&advice);

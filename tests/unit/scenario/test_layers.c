@@ -149,7 +149,7 @@ Test(scenario_layers, a_refused_set_changes_nothing)
 	    {"pool.log", "nul",
 	     "--set: pool.log: 'nul' is not in any catalogue folder; did you mean 'null'?"},
 	    {"pool.data.disks", "null x 2", "--set: pool.data.disks: raidz1 needs at least 3 disks, not 2"},
-	    {"pool.cache", "null", "--set: pool.cache: 'null': cache devices are not supported so far"},
+	    {"pool.cache", "[null x 9]", "--set: pool.cache: more than 8 disks"},
 	};
 	struct sl_scenario *sc = load_text(HEAD);
 	struct sl_box *box;

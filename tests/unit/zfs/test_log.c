@@ -2,8 +2,11 @@
 #include "sim/zfs/txg.h"
 #include "tests/unit/zfs/zil_rig.h"
 
-static const struct sl_zil_config no_costs = {
-    .has_slog = true, .copy_bps = 1e15, .recordsize_bytes = 128 * KIB, .compress_ratio = 1};
+static const struct sl_zil_config no_costs = {.has_slog = true,
+					      .bulk_bytes = UINT64_MAX,
+					      .copy_bps = 1e15,
+					      .recordsize_bytes = 128 * KIB,
+					      .compress_ratio = 1};
 
 /* A raidz1 of d0 to d2 and two log disks, "left" and "right". */
 static struct rig *two_logs(enum sl_zil_generation generation)
@@ -17,7 +20,7 @@ static struct rig *two_logs(enum sl_zil_generation generation)
 	vdev_of_disks(&rig->data, &rig->nas, SL_VDEV_RAIDZ1, data, 3);
 	vdev_of_disks(&rig->slog, &rig->nas, SL_VDEV_STRIPE, log, 2);
 	config.generation = generation;
-	config.data = &rig->data;
+	config.data = config.records = &rig->data;
 	config.log = &rig->slog;
 	sl_zil_init(&rig->zil, &config, rig->nas.loop, &rig->nas.cpu, NULL);
 	return rig;
@@ -174,6 +177,8 @@ Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 	struct sl_txg_config config = {
 	    .timeout_ns = 5 * SEC,
 	    .recordsize_bytes = 128 * KIB,
+	    .indirect_bytes = 16 * KIB,
+	    .async_write_min = 1,
 	    .compress_ratio = 1,
 	    .dirty_max_bytes = INT64_MAX,
 	    .dirty_sync_bytes = INT64_MAX,
@@ -187,7 +192,7 @@ Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 	vdev_of_disks(&data, &nas, SL_VDEV_STRIPE, names, 1);
 	data.disks[0]->stats.writes = 0;
 	((struct fake_disk *)(void *)data.disks[0])->notes = NULL;
-	config.data = &data;
+	config.data = config.meta = &data;
 	sl_txg_init(&txg, &config, nas.loop, &nas.cpu, NULL);
 	sl_txg_wait(&txg, 0, &first.waiter);
 	cr_assert_eq(sl_loop_run_until(nas.loop, 40 * MS, NULL), 0);

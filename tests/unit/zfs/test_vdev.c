@@ -259,6 +259,57 @@ Test(vdev, a_block_fails_when_more_disks_die_than_the_layout_forgives)
 	}
 }
 
+/*
+ * vdev_metaslab_set_size: metaslabs of 512 MiB, doubled while there are more than 200; an embedded log needs
+ * more than 64 of them.
+ */
+Test(vdev, an_embedded_log_is_one_metaslab_of_a_vdev_that_has_many)
+{
+	static const struct {
+		int64_t gib, embedded_mib;
+	} rows[] = {{16, 0},     {32, 0},     {33, 512},     {100, 512},
+		    {101, 1024}, {400, 2048}, {4000, 16384}, {8000, 16384}};
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_STRIPE, disks, 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		vdev.disk_bytes = rows[i].gib << 30;
+		vdev.config.embedded_log = true;
+		cr_assert_eq(sl_vdev_embedded_bytes(&vdev), rows[i].embedded_mib * MIB, "%lld GiB",
+			     (long long)rows[i].gib);
+		vdev.config.embedded_log = false;
+		cr_assert_eq(sl_vdev_embedded_bytes(&vdev), 0);
+	}
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
+/* Log blocks stay side by side, whatever is written between them. */
+Test(vdev, log_blocks_among_data_have_a_place_of_their_own)
+{
+	struct sl_vdev_io data = {.bytes = 128 * KIB}, log = {.bytes = 8 * KIB, .log = true};
+	struct sl_vdev vdev;
+	struct nas nas;
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_STRIPE, disks, 1);
+	vdev.disk_bytes = INT64_C(100) << 30;
+	vdev.config.embedded_log = true;
+	for (int i = 0; i < 3; i++) {
+		sl_vdev_alloc(&vdev, &data);
+		sl_vdev_alloc(&vdev, &log);
+		cr_assert_eq(data.offset_bytes, 512 * MIB + i * 128 * KIB);
+		cr_assert_eq(log.offset_bytes, i * 8 * KIB);
+	}
+	vdev.config.embedded_log = false;
+	sl_vdev_alloc(&vdev, &log);
+	cr_assert_eq(log.offset_bytes, 512 * MIB + 3 * 128 * KIB);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
+
 static int64_t place_of(struct sl_vdev *vdev, int64_t bytes)
 {
 	struct sl_vdev_io io = {.bytes = bytes};

@@ -83,7 +83,11 @@ Test(zil_lwb, a_fast_log_is_not_made_to_wait)
 	rig_free(rig);
 }
 
-/* 36 KiB of one burst do not fit: the full block goes out at once, without a flush of its own. */
+/*
+ * 72.6 KiB of one burst do not fit: the full block goes out at once, without a flush of its own. The first
+ * block holds headers of 192 B, 100 KiB and the first 28096 B of the second write; 74304 B and headers make
+ * 76 KiB.
+ */
 Test(zil_lwb, a_block_without_waiters_leaves_its_flush_to_the_next)
 {
 	struct rig *rig = rig_new_of(true, SL_ZIL_21);
@@ -91,10 +95,72 @@ Test(zil_lwb, a_block_without_waiters_leaves_its_flush_to_the_next)
 	for (int i = 0; i < 2; i++) {
 		log_write(rig, 1, 100 * KIB, (uint64_t)i, true);
 	}
-	cr_assert_eq(commit_now(rig), 104 * KIB + 104 * KIB);
-	notes_expect(&rig->nas.notes, "[0ms] log write 104K\n"
-				      "[0ms] log write 104K\n"
+	cr_assert_eq(commit_now(rig), 128 * KIB + 76 * KIB);
+	notes_expect(&rig->nas.notes, "[0ms] log write 128K\n"
+				      "[0ms] log write 76K\n"
 				      "[1ms] log flush\n");
+	rig_free(rig);
+}
+
+/*
+ * Three writes of 50 KiB: two and their headers take 102976 B. Copied, the third goes as a whole to the next
+ * block (51584 B); otherwise it fills the first with 27904 B, and 23296 B are left.
+ */
+Test(zil_lwb, what_was_copied_into_its_record_is_not_split)
+{
+	static const char *const expected[] = {
+	    "[0ms] log write 128K\n[0ms] log write 24K\n[1ms] log flush\n",
+	    "[0ms] log write 104K\n[0ms] log write 52K\n[1ms] log flush\n"};
+
+	for (int copied = 0; copied <= 1; copied++) {
+		struct rig *rig = rig_new_of(true, SL_ZIL_21);
+
+		for (int i = 0; i < 3; i++) {
+			struct sl_zil_itx itx = {.file = 1,
+						 .txg = KEEP,
+						 .bytes = 50 * KIB,
+						 .copied = copied,
+						 .first_record = (uint64_t)i,
+						 .records = 1};
+
+			sl_zil_log(&rig->zil, &itx, true);
+		}
+		commit_now(rig);
+		notes_expect(&rig->nas.notes, expected[copied]);
+		rig_free(rig);
+	}
+}
+
+/*
+ * zil_slog_bulk, 768 KiB in 2.1: seven blocks of 127.8 KiB are below it, the rest of the burst is written
+ * without haste, here one at a time. 64 MiB in 2.3: all are synchronous, ten at a time.
+ */
+Test(zil_lwb, the_rest_of_a_large_burst_is_written_to_the_log_without_haste)
+{
+	for (int bulk = 0; bulk <= 1; bulk++) {
+		struct rig *rig = rig_new_of(true, SL_ZIL_21);
+
+		rig->zil.config.bulk_bytes = bulk ? 768 * KIB : 64 * MIB;
+		sl_vdev_limit_async_writes(&rig->slog, 1);
+		for (int i = 0; i < 14; i++) {
+			log_write(rig, 1, 128 * KIB - 2 * 192, (uint64_t)i, true);
+		}
+		commit_now(rig);
+		cr_assert_eq(notes_count(&rig->nas.notes, "[0ms] log write 128K"), bulk ? 7 + 1 : 10);
+		cr_assert_eq(notes_count(&rig->nas.notes, "log write 128K"), 14);
+		rig_free(rig);
+	}
+}
+
+/* 4480 B, headers included, at 4.48 MB/s. */
+Test(zil_lwb, log_blocks_are_encrypted)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_23);
+
+	rig->zil.config.crypt_bps = 4.48e6;
+	commit_write(rig, 4096);
+	notes_expect(&rig->nas.notes, "[1ms] log write 8K\n"
+				      "[2ms] log flush\n");
 	rig_free(rig);
 }
 

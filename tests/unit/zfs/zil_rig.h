@@ -29,6 +29,7 @@ static inline struct rig *rig_new_of(bool slog, enum sl_zil_generation generatio
 	struct rig *rig = calloc(1, sizeof(*rig));
 	struct sl_zil_config config = {.generation = generation,
 				       .has_slog = slog,
+				       .bulk_bytes = UINT64_MAX,
 				       .copy_bps = 1e15,
 				       .recordsize_bytes = 128 * KIB,
 				       .compress_ratio = 1};
@@ -37,7 +38,7 @@ static inline struct rig *rig_new_of(bool slog, enum sl_zil_generation generatio
 	nas_init(&rig->nas);
 	vdev_of_disks(&rig->data, &rig->nas, SL_VDEV_RAIDZ1, data, 3);
 	vdev_of_disks(&rig->slog, &rig->nas, SL_VDEV_STRIPE, log, 1);
-	config.data = &rig->data;
+	config.data = config.records = &rig->data;
 	config.log = slog ? &rig->slog : &rig->data;
 	sl_zil_init(&rig->zil, &config, rig->nas.loop, &rig->nas.cpu, NULL);
 	return rig;

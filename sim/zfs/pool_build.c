@@ -1,0 +1,285 @@
+/* Puts a pool together from a box: its vdevs and disks, log, txgs, caches. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "sim/zfs/pool_inner.h"
+
+#define ARC_SHARE 0.7               /* of the storage VM's memory */
+#define DIRTY_MAX_SHARE 0.1         /* zfs_dirty_data_max_percent */
+#define DIRTY_MAX_MAX 4294967296.0  /* zfs_dirty_data_max_max since 2.0 */
+#define DIRTY_SYNC_BYTES (64 << 20) /* zfs_dirty_data_sync of 0.6.3 */
+#define DIRTY_SYNC_SHARE 0.2        /* zfs_dirty_data_sync_percent since 0.8 */
+#define RECORD_UNIT 131072.0        /* the record size that the per-record CPU costs are stated for */
+#define JOIN_BYTES (128 << 10)      /* zfs_vdev_aggregation_limit of 2014, ..._non_rotating since */
+#define JOIN_ROTATING (1 << 20)     /* zfs_vdev_aggregation_limit of 2.1 */
+#define COPIED_MAX_21 65152u /* 2.1: half of the largest log block: (128 KiB - 192) / 2 - 192, in sectors */
+#define COPIED_MAX_23 7680u  /* zil_maxcopied since 2.2 */
+#define BULK_21 (768 << 10)  /* zil_slog_bulk */
+#define BULK_23 (64 << 20)
+
+static bool is_old(const struct sl_box *box)
+{
+	return box->zil == SL_ZIL_2014;
+}
+
+static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int n, const char *what,
+		     uint64_t seed, struct sl_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		struct sl_dev *disk;
+		char name[32];
+		int rc;
+
+		(void)snprintf(name, sizeof(name), "%s%d", what, i);
+		rc = sl_dev_new(&specs[i], vdev->loop, seed, name, &disk, err);
+		if (rc < 0) {
+			return rc;
+		}
+		sl_vdev_add_disk(vdev, disk,
+				 specs[i].kind == SL_DEV_NULL ? INT64_C(1) << 40
+							      : (int64_t)specs[i].capacity_bytes);
+	}
+	return 0;
+}
+
+/* The data disks with this box's own figures in place of the catalogue's. */
+static void override_data_disks(const struct sl_box *box, struct sl_dev_spec *disks)
+{
+	for (int i = 0; i < box->n_data; i++) {
+		disks[i] = box->data[i];
+		if (disks[i].kind != SL_DEV_HDD) {
+			continue;
+		}
+		if (box->data_write_ack_ns > 0) {
+			disks[i].write_ack_ns = box->data_write_ack_ns;
+		}
+		if (box->data_write_bps > 0) {
+			disks[i].write_bps = box->data_write_bps;
+		}
+	}
+}
+
+/* The log devices behind this box's own link. */
+static void override_log_disks(const struct sl_box *box, struct sl_dev_spec *disks)
+{
+	for (int i = 0; i < box->n_log; i++) {
+		disks[i] = box->log[i];
+		if (box->log_link_bps > 0) {
+			disks[i].link_bps = box->log_link_bps;
+		}
+	}
+}
+
+static bool rotates(const struct sl_dev_spec *disk)
+{
+	bool any = disk->kind == SL_DEV_HDD || disk->kind == SL_DEV_RAID10;
+
+	for (int i = 0; i < disk->n_members; i++) {
+		any |= rotates(disk->members[i]);
+	}
+	return any;
+}
+
+/* zfs_vdev_aggregation_limit: since 0.8 larger for disks that rotate. */
+static int64_t join_bytes(const struct sl_box *box, const struct sl_dev_spec *disks, int n)
+{
+	return !is_old(box) && n > 0 && rotates(&disks[0]) ? JOIN_ROTATING : JOIN_BYTES;
+}
+
+static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
+{
+	struct sl_vdev_config config = {
+	    .layout = (enum sl_vdev_layout)box->data_layout,
+	    .tops = (int)box->data_vdevs,
+	    .layer = "data vdev",
+	    .embedded_log = !is_old(box),
+	    .async_write_min = is_old(box) ? 1 : 2,
+	    .join_bytes = join_bytes(box, box->data, box->n_data),
+	    .ashift = (int)box->ashift,
+	    .flush_honoured = box->data_flush == SL_FLUSH_HONOURED,
+	    .parity_bps = box->parity_bps,
+	    .flush_cpu_ns = (int64_t)box->zil_flush_cpu_ns,
+	};
+
+	if (box->encryption == SL_ENCRYPT_GELI) {
+		config.leaf_cpu_ns = (int64_t)box->crypto_io_cpu_ns;
+		config.leaf_cpu_bps = box->crypto_bps;
+	}
+	sl_vdev_init(&pool->data, &config, pool->loop, pool->cpu, pool->trace);
+	config.layout = SL_VDEV_STRIPE;
+	config.embedded_log = false;
+	config.join_bytes = JOIN_BYTES;
+	config.layer = "special vdev";
+	sl_vdev_init(&pool->special, &config, pool->loop, pool->cpu, pool->trace);
+	config.layer = "cache vdev";
+	sl_vdev_init(&pool->cache, &config, pool->loop, pool->cpu, pool->trace);
+	config.join_bytes = join_bytes(box, box->log, box->n_log);
+	config.is_log = true;
+	config.fastwrite = box->zil != SL_ZIL_23;
+	config.layer = "log vdev";
+	config.flush_honoured = box->log_flush == SL_FLUSH_HONOURED;
+	sl_vdev_init(&pool->log, &config, pool->loop, pool->cpu, pool->trace);
+}
+
+static int add_all_disks(struct sl_pool *pool, const struct sl_box *box, uint64_t seed, struct sl_err *err)
+{
+	struct sl_dev_spec data[SL_BOX_DATA_MAX], log[SL_BOX_LOG_MAX];
+	int rc;
+
+	override_data_disks(box, data);
+	override_log_disks(box, log);
+	rc = add_disks(&pool->data, data, box->n_data, "data", seed, err);
+	rc = rc == 0 ? add_disks(&pool->log, log, box->n_log, "log", seed, err) : rc;
+	rc = rc == 0 ? add_disks(&pool->special, box->special, box->n_special, "special", seed, err) : rc;
+	return rc == 0 ? add_disks(&pool->cache, box->cache, box->n_cache, "cache", seed, err) : rc;
+}
+
+/* Logical size / physical size of records. However well they compress, something is written. */
+static double stored_ratio(const struct sl_box *box)
+{
+	double ratio =
+	    box->compress_ratio < box->recordsize_bytes ? box->compress_ratio : box->recordsize_bytes;
+
+	return box->compression == SL_COMPRESS_LZ4 ? ratio : 1;
+}
+
+/* zfs_dirty_data_max */
+static int64_t dirty_max(const struct sl_box *box)
+{
+	double bytes = box->nas_memory_bytes * DIRTY_MAX_SHARE;
+
+	return (int64_t)(!is_old(box) && bytes > DIRTY_MAX_MAX ? DIRTY_MAX_MAX : bytes);
+}
+
+/* Where records go: small ones to the special vdevs, when there are some (special_small_blocks). */
+static struct sl_vdev *records_vdev(struct sl_pool *pool, const struct sl_box *box)
+{
+	bool small = box->recordsize_bytes / stored_ratio(box) <= box->special_small_bytes;
+
+	return small && box->n_special > 0 ? &pool->special : &pool->data;
+}
+
+static void txg_progress(void *arg, int64_t now_ns)
+{
+	struct sl_pool *pool = arg;
+
+	sl_throttle_progress(&pool->throttle, now_ns);
+}
+
+static void txg_synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_ns)
+{
+	struct sl_pool *pool = arg;
+
+	sl_zil_synced(&pool->zil, txg);
+	txg_progress(pool, now_ns);
+	if (pool->store.on_synced) {
+		pool->store.on_synced(pool->store.on_synced_arg, closed_ns);
+	}
+}
+
+static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
+{
+	struct sl_txg_config config = {
+	    .data = records_vdev(pool, box),
+	    .meta = box->n_special > 0 ? &pool->special : &pool->data,
+	    .timeout_ns = (int64_t)box->txg_timeout_ns,
+	    .async_write_min = pool->data.config.async_write_min,
+	    .record_sync_cpu_ns = (int64_t)(box->zfs_sync_cpu_ns * box->recordsize_bytes / RECORD_UNIT),
+	    .recordsize_bytes = (uint32_t)box->recordsize_bytes,
+	    .indirect_bytes = is_old(box) ? 16384 : 131072, /* DN_MAX_INDBLKSHIFT */
+	    .compress_ratio = stored_ratio(box),
+	    .holes = pool->holes,
+	    .dirty_max_bytes = dirty_max(box),
+	    .dirty_sync_bytes =
+		is_old(box) ? DIRTY_SYNC_BYTES : (int64_t)(DIRTY_SYNC_SHARE * (double)dirty_max(box)),
+	};
+
+	if (pool->crypt_bps > 0) {
+		config.record_crypt_cpu_ns =
+		    (int64_t)(box->recordsize_bytes / stored_ratio(box) * 1e9 / pool->crypt_bps);
+	}
+	sl_txg_init(&pool->txg, &config, pool->loop, pool->cpu, pool->trace);
+	pool->txg.history = env->history;
+	pool->txg.on_synced = txg_synced;
+	pool->txg.on_progress = txg_progress;
+	pool->txg.arg = pool;
+	sl_throttle_init(&pool->throttle, pool->loop, &pool->txg);
+}
+
+static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
+{
+	struct sl_zil_config config = {
+	    .generation = (enum sl_zil_generation)box->zil,
+	    .broken = env->broken,
+	    .history = env->history,
+	    .log = box->n_log > 0 ? &pool->log : &pool->data,
+	    .data = &pool->data,
+	    .records = pool->txg.config.data,
+	    .has_slog = box->n_log > 0,
+	    .throughput = box->logbias == SL_LOGBIAS_THROUGHPUT,
+	    .bulk_bytes = box->zil == SL_ZIL_21 ? BULK_21 : BULK_23,
+	    .commit_cpu_ns = (int64_t)box->zil_commit_cpu_ns,
+	    .indirect_cpu_ns = pool->txg.config.record_sync_cpu_ns + pool->txg.config.record_crypt_cpu_ns,
+	    .copy_bps = box->zfs_copy_bps,
+	    .crypt_bps = pool->crypt_bps,
+	    .recordsize_bytes = pool->txg.config.recordsize_bytes,
+	    .compress_ratio = pool->txg.config.compress_ratio,
+	};
+
+	pool->copied_max_bytes = is_old(box)             ? UINT32_MAX
+				 : box->zil == SL_ZIL_21 ? COPIED_MAX_21
+							 : COPIED_MAX_23;
+	sl_zil_init(&pool->zil, &config, pool->loop, pool->cpu, pool->trace);
+}
+
+static void init_arc(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
+{
+	double ratio = stored_ratio(box);
+	struct sl_arc_config config = {
+	    .memory_bytes = box->nas_memory_bytes * ARC_SHARE,
+	    /* Before 0.7 records in memory were not compressed. */
+	    .working_set_bytes = (double)env->working_set_bytes / (is_old(box) ? 1 : ratio),
+	    .record_bytes = (int64_t)(box->recordsize_bytes / ratio),
+	    .cache = box->n_cache > 0 ? &pool->cache : NULL,
+	    .filled = box->l2arc_filled,
+	    .feed_bytes = (int64_t)box->l2arc_write_max_bytes,
+	};
+
+	sl_arc_init(&pool->arc, &config, pool->loop, env->seed);
+}
+
+static void all_logs_fail(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_pool *pool = sl_container_of(timer, struct sl_pool, log_fails);
+
+	for (int i = 0; i < pool->log.n_disks; i++) {
+		/* One that died before is no news. */
+		(void)sl_pool_fail_log(pool, now_ns, i, -1);
+	}
+}
+
+int sl_pool_build(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env,
+		  struct sl_err *err)
+{
+	int rc;
+
+	pool->sync = box->sync;
+	pool->holes = box->compression != SL_COMPRESS_OFF;
+	pool->copy_bps = box->zfs_copy_bps;
+	pool->crypt_bps = box->encryption == SL_ENCRYPT_ZFS ? box->zfs_crypt_bps : 0;
+	pool->record_cpu_ns = (int64_t)(box->zfs_record_cpu_ns * box->recordsize_bytes / RECORD_UNIT);
+	sl_rng_init(&pool->rng, env->seed, "places of reads");
+	init_vdevs(pool, box);
+	init_txg(pool, box, env);
+	init_zil(pool, box, env);
+	rc = add_all_disks(pool, box, env->seed, err);
+	if (rc < 0) {
+		return rc;
+	}
+	init_arc(pool, box, env);
+	if (box->log_fail_at_ns > 0 && box->n_log > 0) {
+		pool->log_fails.fire = all_logs_fail;
+		sl_loop_arm(pool->loop, &pool->log_fails, (int64_t)box->log_fail_at_ns);
+	}
+	return 0;
+}

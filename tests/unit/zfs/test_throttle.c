@@ -1,0 +1,98 @@
+/* The write throttle: its curve by hand, one writer after the other, and the wall at the maximum. */
+#include "sim/zfs/throttle.h"
+#include "tests/unit/zfs/lib.h"
+
+#define MAX (1000 * 128 * KIB) /* zfs_dirty_data_max: 1000 records */
+
+struct rig {
+	struct nas nas;
+	struct sl_vdev data;
+	struct sl_txg txg;
+	struct sl_throttle throttle;
+};
+
+static struct rig *rig_new(int dirty_records)
+{
+	static const char *const names[] = {"disk"};
+	struct rig *rig = calloc(1, sizeof(*rig));
+	struct sl_txg_config config = {.timeout_ns = 1000 * SEC,
+				       .recordsize_bytes = 128 * KIB,
+				       .indirect_bytes = 16 * KIB,
+				       .async_write_min = 1,
+				       .compress_ratio = 1,
+				       .dirty_max_bytes = MAX,
+				       .dirty_sync_bytes = INT64_MAX};
+
+	cr_assert_not_null(rig);
+	nas_init(&rig->nas);
+	vdev_of_disks(&rig->data, &rig->nas, SL_VDEV_STRIPE, names, 1);
+	((struct fake_disk *)(void *)rig->data.disks[0])->notes = NULL;
+	config.data = config.meta = &rig->data;
+	sl_txg_init(&rig->txg, &config, rig->nas.loop, &rig->nas.cpu, NULL);
+	sl_throttle_init(&rig->throttle, rig->nas.loop, &rig->txg);
+	for (int i = 0; i < dirty_records; i++) {
+		sl_txg_dirty(&rig->txg, 0, 1, i * 128 * KIB, 1, false);
+	}
+	return rig;
+}
+
+static void rig_free(struct rig *rig)
+{
+	sl_txg_fini(&rig->txg);
+	sl_vdev_fini(&rig->data);
+	nas_fini(&rig->nas);
+	free(rig);
+}
+
+struct write {
+	struct sl_throttled entry;
+	int64_t at_ns;
+};
+
+static void let_in(struct sl_timer *timer, int64_t now_ns)
+{
+	sl_container_of(timer, struct write, entry.go)->at_ns = now_ns;
+}
+
+static struct write write_new(void)
+{
+	return (struct write){.entry.go.fire = let_in, .at_ns = -1};
+}
+
+/* 500 us x (dirty - 60 %) / (max - dirty), at most 100 ms. */
+Test(throttle, the_delay_follows_the_curve)
+{
+	static const struct {
+		int records;
+		int64_t delay_us;
+	} rows[] = {{0, 0},      {600, 0},    {700, 500 * 100 / 300}, {800, 500},
+		    {900, 1500}, {950, 3500}, {990, 19500},           {999, 100000}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig *rig = rig_new(rows[i].records);
+		struct write first = write_new(), second = write_new();
+
+		sl_throttle_enter(&rig->throttle, 0, &first.entry);
+		sl_throttle_enter(&rig->throttle, 0, &second.entry);
+		cr_assert_eq(sl_loop_run_until(rig->nas.loop, SEC, NULL), 0);
+		cr_assert_eq(first.at_ns / US, rows[i].delay_us, "%d records: %lld", rows[i].records,
+			     (long long)first.at_ns);
+		cr_assert_eq(second.at_ns, 2 * first.at_ns); /* one after the other */
+		rig_free(rig);
+	}
+}
+
+Test(throttle, at_the_maximum_writers_wait_for_the_txg)
+{
+	struct rig *rig = rig_new(1000);
+	struct write write = write_new();
+
+	sl_throttle_enter(&rig->throttle, 0, &write.entry);
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, SEC, NULL), 0);
+	sl_throttle_progress(&rig->throttle, SEC); /* nothing has changed */
+	cr_assert_eq(write.at_ns, -1);
+	run_all(rig->nas.loop); /* the txg is synced */
+	sl_throttle_progress(&rig->throttle, sl_loop_now(rig->nas.loop));
+	cr_assert_eq(write.at_ns, sl_loop_now(rig->nas.loop));
+	rig_free(rig);
+}
