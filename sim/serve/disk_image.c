@@ -16,6 +16,7 @@
 #define DESTAGE_SHARE 8
 /* More is never kept in memory, whatever the figures say. */
 #define CACHE_MAX (256ll << 20)
+#define ZEROES_CACHED_MAX (8ll << 20)
 
 struct sl_served_image {
 	struct sl_disk_image base;
@@ -81,25 +82,44 @@ static int image_read(struct sl_disk_image *base, int64_t offset_bytes, void *bu
 	return rc;
 }
 
+/* Into the cache, or through it where that must be. */
+static int cache_put(struct sl_served_image *image, const struct sl_disk_change *change, const void *buf)
+{
+	int rc = sl_cache_write(&image->cache, change->offset_bytes, buf, change->bytes);
+
+	if (rc == 0 && change->fua) {
+		rc = sl_cache_destage_range(&image->cache, change->offset_bytes, change->bytes);
+	}
+	if (rc == 0 && image->cache.count > image->cache_pages) {
+		rc = sl_cache_destage(&image->cache, image->cache_pages - image->cache_pages / DESTAGE_SHARE);
+	}
+	return rc;
+}
+
 static int image_write(struct sl_disk_image *base, const struct sl_disk_change *change, const void *buf)
 {
 	struct sl_served_image *image = image_of(base);
-	int rc;
+	int rc = image->cache_pages == 0 ? sl_disk_pwrite(image->fd, buf, change->bytes, change->offset_bytes)
+					 : cache_put(image, change, buf);
 
-	if (image->cache_pages == 0) {
-		rc = sl_disk_pwrite(image->fd, buf, change->bytes, change->offset_bytes);
-	} else {
-		rc = sl_cache_write(&image->cache, change->offset_bytes, buf, change->bytes);
-		if (rc == 0 && change->fua) {
-			rc = sl_cache_destage_range(&image->cache, change->offset_bytes, change->bytes);
-		}
-		if (rc == 0 && image->cache.count > image->cache_pages) {
-			rc = sl_cache_destage(&image->cache,
-					      image->cache_pages - image->cache_pages / DESTAGE_SHARE);
-		}
-	}
 	if (rc == 0) {
 		log_add(image, SL_WRITELOG_WRITE, change, buf);
+	}
+	return rc;
+}
+
+/* Zeroes are written like anything else, so that a cut can take them back. */
+static int zeroes_put(struct sl_served_image *image, const struct sl_disk_change *change)
+{
+	static const uint8_t zeroes[64 * 1024];
+	struct sl_disk_change piece = *change;
+	int64_t end = change->offset_bytes + change->bytes;
+	int rc = 0;
+
+	for (; rc == 0 && piece.offset_bytes < end; piece.offset_bytes += piece.bytes) {
+		piece.bytes = end - piece.offset_bytes;
+		piece.bytes = piece.bytes < (int64_t)sizeof(zeroes) ? piece.bytes : (int64_t)sizeof(zeroes);
+		rc = cache_put(image, &piece, zeroes);
 	}
 	return rc;
 }
@@ -109,8 +129,13 @@ static int image_zero(struct sl_disk_image *base, const struct sl_disk_change *c
 	struct sl_served_image *image = image_of(base);
 	int rc;
 
-	sl_cache_zero(&image->cache, change->offset_bytes, change->bytes);
-	rc = sl_disk_punch(image->fd, change->offset_bytes, change->bytes, keep);
+	if (image->cache_pages > 0 && change->bytes <= ZEROES_CACHED_MAX) {
+		rc = zeroes_put(image, change);
+	} else {
+		/* So large a range is too much for the cache: it is stable at once, as it may be. */
+		sl_cache_zero(&image->cache, change->offset_bytes, change->bytes);
+		rc = sl_disk_punch(image->fd, change->offset_bytes, change->bytes, keep);
+	}
 	if (rc == 0 && !keep && image->config.trimmed) {
 		image->config.trimmed(image->config.arg, change->offset_bytes, change->bytes);
 	}

@@ -2,8 +2,8 @@
  * The contents of one served disk: a sparse file that is the medium, and in front of it the volatile cache
  * that the modelled disk has. A disk with power-loss protection (or without a cache) writes through; one
  * without keeps acknowledged writes in memory until a flush, FUA, or until the cache is full. So a killed
- * server leaves in the file what a power cut leaves on the medium. Zeroes (TRIM, WRITE ZEROES) reach the
- * medium at once.
+ * server leaves in the file what a power cut leaves on the medium. Zeroes (TRIM, WRITE ZEROES) are
+ * writes too; ranges above 8 MiB reach the medium at once.
  */
 #ifndef SL_SERVE_DISK_IMAGE_H
 #define SL_SERVE_DISK_IMAGE_H

@@ -267,6 +267,7 @@ Test(disk_image, zeroes_make_holes_in_file_and_cache, .timeout = 20)
 	cr_assert(holds(&rig, 4096, 6000 - 4096, 'q'));
 	cr_assert(holds(&rig, 6000, 50000, 0));
 	cr_assert(holds(&rig, 56000, 65536 - 56000, 'p'));
+	cr_assert_eq(rig.base->ops->flush(rig.base, 0), 0);
 	n = rig.base->ops->extents(rig.base, 0, SIZE, extents, 8);
 	cr_assert_eq(n, 4);
 	cr_assert(!extents[0].hole && extents[1].hole && !extents[2].hole && extents[3].hole);
@@ -300,6 +301,27 @@ Test(disk_image, a_file_in_use_or_of_another_size_is_refused, .timeout = 20)
 	config.path = rig.scratch.dir;
 	cr_assert_neq(sl_served_image_open(&config, &image, &err), 0);
 	scratch_fini(&rig.scratch);
+}
+
+Test(disk_image, a_cut_takes_zeroes_back_that_were_not_flushed, .timeout = 20)
+{
+	struct sl_disk_change change = {.offset_bytes = 0, .bytes = 65536},
+			      fua = {.offset_bytes = 65536, .bytes = 65536, .fua = true};
+	struct rig rig;
+
+	rig_init(&rig, 1 << 20, 4096);
+	fill(&rig, 0, 131072, 'p', true);
+	cr_assert_eq(rig.base->ops->zero(rig.base, &change, false), 0);
+	cr_assert_eq(rig.base->ops->zero(rig.base, &fua, false), 0);
+	cr_assert(holds(&rig, 0, 131072, 0));
+	cut(&rig, 1, 0);
+	cr_assert(holds(&rig, 0, 65536, 'p'));
+	cr_assert(holds(&rig, 65536, 65536, 0), "FUA");
+	cr_assert_eq(rig.base->ops->zero(rig.base, &change, false), 0);
+	cr_assert_eq(rig.base->ops->flush(rig.base, 0), 0);
+	cut(&rig, 2, 0);
+	cr_assert(holds(&rig, 0, 131072, 0));
+	rig_fini(&rig);
 }
 
 /* Random operations against a plain array; cuts with nothing lost must leave them equal. */
