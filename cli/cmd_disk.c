@@ -12,8 +12,8 @@ static const struct sl_command commands[] = {
      "latency by size, IOPS by depth and saturation, of models or of a real disk", sl_cmd_disk_test},
     {"disk serve", "DEVICE[=NAME][,size=SIZE]...", "modelled disks as real block devices over NBD",
      sl_cmd_disk_serve},
-    {"disk ctl", "SOCKET COMMAND...", "tell a running server: latency, powercut, fail, slow, status, quit",
-     sl_cmd_ctl},
+    {"disk ctl", "SOCKET COMMAND...",
+     "tell a running server: latency, powercut, fail, pull, attach, slow, status, quit", sl_cmd_ctl},
     {"disk replay", "LOG", "build an image that a power cut could have left, from a write log",
      sl_cmd_disk_replay},
     {NULL, NULL, NULL, NULL}};

@@ -107,6 +107,16 @@ int sl_dev_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
 	return dev->ops->fail_side ? dev->ops->fail_side(dev, now_ns, side) : -EINVAL;
 }
 
+int sl_dev_attach_side(struct sl_dev *dev, int64_t now_ns, int side)
+{
+	return dev->ops->attach_side ? dev->ops->attach_side(dev, now_ns, side) : -EINVAL;
+}
+
+int64_t sl_dev_stale_bytes(struct sl_dev *dev)
+{
+	return dev->ops->stale_bytes ? dev->ops->stale_bytes(dev) : 0;
+}
+
 void sl_dev_free(struct sl_dev *dev)
 {
 	if (dev) {

@@ -43,6 +43,8 @@ struct sl_dev_ops {
 	void (*submit)(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req);
 	void (*free)(struct sl_dev *dev);
 	int (*fail_side)(struct sl_dev *dev, int64_t now_ns, int side); /* NULL: has no sides */
+	int (*attach_side)(struct sl_dev *dev, int64_t now_ns, int side);
+	int64_t (*stale_bytes)(struct sl_dev *dev);
 };
 
 struct sl_dev {
@@ -63,10 +65,18 @@ static inline void sl_dev_submit(struct sl_dev *dev, int64_t now_ns, struct sl_d
 	dev->ops->submit(dev, now_ns, req);
 }
 
-/* Pulls side `side` of a mirror at now_ns, for good: what it has in flight no longer counts (reads go to
+/* Pulls side `side` of a mirror at now_ns: what it has in flight no longer counts (reads go to
  * another side), later requests go to the rest. With no side left requests end with -EIO. -EINVAL: no mirror,
  * no such side, or pulled already. */
 int sl_dev_fail_side(struct sl_dev *dev, int64_t now_ns, int side);
+
+/* Puts a pulled side back at now_ns. It takes writes at once and is read when what was written meanwhile has
+ * been copied from another side, region by region, while requests go on. -EINVAL: no mirror, no such side, or
+ * not pulled. */
+int sl_dev_attach_side(struct sl_dev *dev, int64_t now_ns, int side);
+
+/* What sides that were put back still lack; 0 when `dev` has no sides. */
+int64_t sl_dev_stale_bytes(struct sl_dev *dev);
 
 /* Accepts NULL. */
 void sl_dev_free(struct sl_dev *dev);

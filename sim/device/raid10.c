@@ -260,6 +260,27 @@ static int raid_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
 	return sl_dev_fail_side(raid->pairs[side / 2].mirror, now_ns, side % 2);
 }
 
+static int raid_attach_side(struct sl_dev *dev, int64_t now_ns, int side)
+{
+	struct raid *raid = sl_container_of(dev, struct raid, dev);
+
+	if (side < 0 || side >= 2 * raid->n_pairs) {
+		return -EINVAL;
+	}
+	return sl_dev_attach_side(raid->pairs[side / 2].mirror, now_ns, side % 2);
+}
+
+static int64_t raid_stale_bytes(struct sl_dev *dev)
+{
+	const struct raid *raid = sl_container_of(dev, struct raid, dev);
+	int64_t bytes = 0;
+
+	for (int i = 0; i < raid->n_pairs; i++) {
+		bytes += sl_dev_stale_bytes(raid->pairs[i].mirror);
+	}
+	return bytes;
+}
+
 static void raid_free(struct sl_dev *dev)
 {
 	struct raid *raid = sl_container_of(dev, struct raid, dev);
@@ -274,8 +295,11 @@ static void raid_free(struct sl_dev *dev)
 	free(raid);
 }
 
-static const struct sl_dev_ops raid_ops = {
-    .submit = raid_submit, .free = raid_free, .fail_side = raid_fail_side};
+static const struct sl_dev_ops raid_ops = {.submit = raid_submit,
+					   .free = raid_free,
+					   .fail_side = raid_fail_side,
+					   .attach_side = raid_attach_side,
+					   .stale_bytes = raid_stale_bytes};
 
 /* Two disks, their own caches off, as a mirror. */
 static int pair_new(struct raid *raid, const struct sl_dev_spec *spec, uint64_t seed, const char *name,

@@ -258,15 +258,46 @@ void sl_disk_pacer_trim(struct sl_disk_pacer *pacer, int64_t offset_bytes, int64
 	sl_ssd_trim(pacer->dev, offset_bytes, bytes);
 }
 
+/* Brings the model to the present. */
+static void model_catch_up(struct sl_disk_pacer *pacer, int64_t now_ns)
+{
+	model_advance(pacer, now_ns);
+	if (to_model(pacer, now_ns) > sl_loop_now(pacer->model)) {
+		(void)sl_loop_run_until(pacer->model, to_model(pacer, now_ns), NULL);
+	}
+}
+
+int sl_disk_pacer_pull(struct sl_disk_pacer *pacer, int side)
+{
+	int rc;
+
+	model_catch_up(pacer, sl_loop_now(pacer->config.wall));
+	rc = sl_dev_fail_side(pacer->dev, sl_loop_now(pacer->model), side);
+	wake_arm(pacer);
+	return rc;
+}
+
+int sl_disk_pacer_attach(struct sl_disk_pacer *pacer, int side)
+{
+	int rc;
+
+	model_catch_up(pacer, sl_loop_now(pacer->config.wall));
+	rc = sl_dev_attach_side(pacer->dev, sl_loop_now(pacer->model), side);
+	wake_arm(pacer);
+	return rc;
+}
+
+int64_t sl_disk_pacer_stale(const struct sl_disk_pacer *pacer)
+{
+	return sl_dev_stale_bytes(pacer->dev);
+}
+
 void sl_disk_pacer_set_pace(struct sl_disk_pacer *pacer, double pace)
 {
 	int64_t now_ns = sl_loop_now(pacer->config.wall);
 
 	assert(pace > 0);
-	model_advance(pacer, now_ns);
-	if (to_model(pacer, now_ns) > sl_loop_now(pacer->model)) {
-		(void)sl_loop_run_until(pacer->model, to_model(pacer, now_ns), NULL);
-	}
+	model_catch_up(pacer, now_ns);
 	clocks_join(pacer, now_ns);
 	pacer->pace = pace;
 	wake_arm(pacer);

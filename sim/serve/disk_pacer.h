@@ -44,6 +44,11 @@ void sl_disk_pacer_run(struct sl_disk_pacer *pacer);
 void sl_disk_pacer_latency(struct sl_disk_pacer *pacer, bool on);
 /* Tells the model that a range holds nothing any more: an SSD's garbage collection gains by it. */
 void sl_disk_pacer_trim(struct sl_disk_pacer *pacer, int64_t offset_bytes, int64_t bytes);
+/* Pulls side `side` of a disk made of mirrors now, or puts it back. Errors: those of sl_dev_fail_side. */
+int sl_disk_pacer_pull(struct sl_disk_pacer *pacer, int side);
+int sl_disk_pacer_attach(struct sl_disk_pacer *pacer, int side);
+/* What sides that were put back still lack. */
+int64_t sl_disk_pacer_stale(const struct sl_disk_pacer *pacer);
 void sl_disk_pacer_set_pace(struct sl_disk_pacer *pacer, double pace);
 /* Power cut: what is in service is never delivered; the model goes on, idle, with its wear. */
 void sl_disk_pacer_drop(struct sl_disk_pacer *pacer);

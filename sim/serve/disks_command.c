@@ -108,6 +108,36 @@ static int command_heal(void *arg, const struct sl_verb_call *call)
 	return set_failed(arg, call->word[1], false, call->err);
 }
 
+/* pull DISK SIDE, attach DISK SIDE */
+static int side_command(struct sl_disks *disks, const struct sl_verb_call *call,
+			int (*change)(struct sl_disk_pacer *pacer, int side))
+{
+	int i = disk_find(disks, call->word[1], call->err);
+	double side;
+	int rc = i < 0 ? i : sl_units_parse(call->word[2], SL_UNIT_NONE, &side, call->err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (!(side >= 0 && side < SL_DEV_MEMBERS_MAX) || change(disks->pacers[i], (int)side) < 0) {
+		return sl_err_set(
+		    call->err, -EINVAL,
+		    "%s %.60s \"%.20s\": not a side of a mirror in that state; sides count from 0",
+		    call->word[0], call->word[1], call->word[2]);
+	}
+	return 0;
+}
+
+static int command_pull(void *arg, const struct sl_verb_call *call)
+{
+	return side_command(arg, call, sl_disk_pacer_pull);
+}
+
+static int command_attach(void *arg, const struct sl_verb_call *call)
+{
+	return side_command(arg, call, sl_disk_pacer_attach);
+}
+
 static int command_slow(void *arg, const struct sl_verb_call *call)
 {
 	struct sl_disks *disks = arg;
@@ -144,10 +174,11 @@ static void status_disk(const struct sl_disks *disks, int i, char *reply, size_t
 	(void)snprintf(reply, size,
 		       "disk %s device %s bytes %lld state %s slow %g reads %" PRIu64 " writes %" PRIu64
 		       " flushes %" PRIu64 " trims %" PRIu64 " zeroes %" PRIu64 " errors %" PRIu64
-		       " volatile_bytes %lld\n",
+		       " volatile_bytes %lld stale_bytes %lld\n",
 		       disk->name, disk->device, (long long)disk->size_bytes, disk->failed ? "failed" : "ok",
 		       disk->slow, stats->reads, stats->writes, stats->flushes, stats->trims, stats->zeroes,
-		       stats->errors, (long long)sl_served_image_cached(disk->image));
+		       stats->errors, (long long)sl_served_image_cached(disk->image),
+		       (long long)sl_disk_pacer_stale(disks->pacers[i]));
 }
 
 static int command_status(void *arg, const struct sl_verb_call *call)
@@ -181,6 +212,8 @@ int sl_disks_command(struct sl_disks *disks, char *command, char *reply, size_t 
 	    {"powercut", "powercut [SEED]", 1, 2, command_powercut},
 	    {"fail", "fail DISK", 2, 2, command_fail},
 	    {"heal", "heal DISK", 2, 2, command_heal},
+	    {"pull", "pull DISK SIDE", 3, 3, command_pull},
+	    {"attach", "attach DISK SIDE", 3, 3, command_attach},
 	    {"slow", "slow DISK FACTOR", 3, 3, command_slow},
 	    {"status", "status", 1, 1, command_status},
 	    {"quit", "quit", 1, 1, command_quit},

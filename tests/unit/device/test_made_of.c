@@ -107,6 +107,68 @@ Test(mirror, a_read_of_a_pulled_side_goes_to_another)
 	free(rig);
 }
 
+/* Ops that a disk does besides those it was asked for: copies of regions. */
+Test(mirror, a_side_put_back_gets_what_it_missed_and_no_more)
+{
+	struct sl_dev_spec fast = memory(10, 1), slow = memory(50, 1),
+			   spec = made_of(SL_DEV_MIRROR, &fast, &slow);
+	struct rig *rig = malloc(sizeof(*rig));
+	int64_t attached_ns, copy_ns;
+
+	rig_open(rig, &spec);
+	cr_assert_eq(sl_dev_attach_side(rig->dev, 0, 0), -EINVAL, "it is there");
+	cr_assert_eq(sl_dev_fail_side(rig->dev, 0, 0), 0);
+	cr_assert_eq(rig_one(rig, SL_DEV_WRITE, 0, 4096), 51 * US);
+	cr_assert_eq(rig_one(rig, SL_DEV_WRITE, 8192, 4096), 51 * US, "of the same region");
+	cr_assert_eq(rig_one(rig, SL_DEV_WRITE, (100 << 20) - 4096, 8192), 52 * US, "of two regions");
+	cr_assert_eq(sl_dev_stale_bytes(rig->dev), 0, "of sides that were put back");
+	attached_ns = sl_loop_now(rig->loop);
+	cr_assert_eq(sl_dev_attach_side(rig->dev, attached_ns, 0), 0);
+	cr_assert_eq(sl_dev_attach_side(rig->dev, attached_ns, 0), -EINVAL, "put back already");
+	cr_assert_eq(sl_dev_stale_bytes(rig->dev), 3 << 20);
+	/* It takes writes at once, and is not read yet: the other side is slower. */
+	cr_assert_eq(rig_one(rig, SL_DEV_READ, 500 << 20, 4096) >= 51 * US, 1);
+	rig_drain(rig);
+	cr_assert_eq(sl_dev_stale_bytes(rig->dev), 0);
+	/* Each region was read from one side, 50 us and 256 us, and written to the other, 10 us and 256 us.
+	 */
+	copy_ns = sl_loop_now(rig->loop) - attached_ns;
+	cr_assert(copy_ns >= 3 * 572 * US && copy_ns <= 3 * 572 * US + 110 * US, "%lld", (long long)copy_ns);
+	cr_assert_eq(sl_dev_fail_side(rig->dev, sl_loop_now(rig->loop), 1), 0);
+	cr_assert_eq(rig_one(rig, SL_DEV_READ, 0, 4096), 11 * US, "it is whole");
+	rig_close(rig);
+	free(rig);
+}
+
+Test(mirror, what_is_written_during_its_copy_is_copied_again)
+{
+	struct sl_dev_spec side = memory(10, 4), spec = made_of(SL_DEV_MIRROR, &side, &side);
+	struct rig *rig = malloc(sizeof(*rig));
+	int64_t start_ns;
+
+	rig_open(rig, &spec);
+	cr_assert_eq(sl_dev_fail_side(rig->dev, 0, 1), 0);
+	cr_assert_eq(rig_one(rig, SL_DEV_WRITE, 0, 4096), 11 * US);
+	start_ns = sl_loop_now(rig->loop);
+	cr_assert_eq(sl_dev_attach_side(rig->dev, start_ns, 1), 0);
+	rig_pause(rig, 100 * US);
+	cr_assert_eq(rig_one(rig, SL_DEV_WRITE, 65536, 4096) > 0, 1);
+	rig_drain(rig);
+	cr_assert(sl_loop_now(rig->loop) - start_ns > 4 * 256 * US, "twice there and back");
+	/* Pulled in the middle of a copy: it needs that region still. */
+	cr_assert_eq(sl_dev_fail_side(rig->dev, sl_loop_now(rig->loop), 1), 0);
+	cr_assert_eq(rig_one(rig, SL_DEV_WRITE, 0, 4096), 11 * US);
+	cr_assert_eq(sl_dev_attach_side(rig->dev, sl_loop_now(rig->loop), 1), 0);
+	rig_pause(rig, 300 * US);
+	cr_assert_eq(sl_dev_fail_side(rig->dev, sl_loop_now(rig->loop), 1), 0);
+	cr_assert_eq(sl_dev_attach_side(rig->dev, sl_loop_now(rig->loop), 1), 0);
+	cr_assert_eq(sl_dev_stale_bytes(rig->dev), 1 << 20);
+	rig_drain(rig);
+	cr_assert_eq(sl_dev_stale_bytes(rig->dev), 0);
+	rig_close(rig);
+	free(rig);
+}
+
 Test(mirror, without_a_side_requests_end_with_an_error)
 {
 	struct sl_dev_spec a = memory(10, 1), spec = made_of(SL_DEV_MIRROR, &a, &a);
