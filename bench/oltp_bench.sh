@@ -6,8 +6,8 @@
 # Exits 1 when TPS is below 0.98 of sysbench's, or user CPU above 0.80 (1 thread) or 0.75 (4 threads) of it.
 set -euo pipefail
 BIN=${1:?usage: oltp_bench.sh BIN [ROUNDS] [SECONDS]}
-ROUNDS=${2:-5}
-SECONDS_EACH=${3:-4}
+ROUNDS=${2:-8}
+SECONDS_EACH=${3:-3}
 ROWS=100000
 for program in mariadbd mariadb-install-db sysbench; do
 	command -v $program >/dev/null || { echo "skipped: $program is not installed" && exit 77; }
@@ -41,15 +41,22 @@ status() {
 	mariadb --no-defaults -u root -S "$socket" -N -e "SHOW GLOBAL STATUS LIKE '$1'" | cut -f2
 }
 
-# measure COMMAND...: appends "transactions user_s statements rows" to $RESULTS.
+# Clock ticks of CPU that the server used so far.
+server_ticks() {
+	awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$DB/stat"
+}
+
+# measure COMMAND...: appends "transactions user_s statements rows server_s" to $RESULTS.
 measure() {
-	local statements rows transactions
-	statements=$(status Com_stmt_execute) rows=$(status Rows_sent)
+	local statements rows ticks transactions
+	statements=$(status Com_stmt_execute) rows=$(status Rows_sent) ticks=$(server_ticks)
 	TIMEFORMAT=%U
 	{ time "$@" >"$SCRATCH/out" 2>&1; } 2>"$SCRATCH/time"
 	transactions=$(sed -n 's/^ *[Tt]ransactions: *\([0-9]*\).*/\1/p' "$SCRATCH/out")
 	[ -n "$transactions" ] || { cat "$SCRATCH/out" && exit 1; }
-	echo "$transactions $(cat "$SCRATCH/time") $(($(status Com_stmt_execute) - statements)) $(($(status Rows_sent) - rows))" \
+	ticks=$(($(server_ticks) - ticks))
+	statements=$(($(status Com_stmt_execute) - statements)) rows=$(($(status Rows_sent) - rows))
+	echo "$transactions $(cat "$SCRATCH/time") $statements $rows $(awk "BEGIN { print $ticks / $(getconf CLK_TCK) }")" \
 		>>"$RESULTS"
 }
 
@@ -79,12 +86,12 @@ for threads in 1 4; do
 	awk -v seconds="$SECONDS_EACH" -v threads=$threads -v goal=$goal '
 		{ who = FILENAME ~ /ours$/ }
 		$1 / seconds > best[who] { best[who] = $1 / seconds }
-		{ txns[who] += $1; user[who] += $2; statements[who] += $3; rows[who] += $4 }
+		{ txns[who] += $1; user[who] += $2; statements[who] += $3; rows[who] += $4; server[who] += $5 }
 		END {
 			for (w = 1; w >= 0; w--)
-				printf "%d thread(s), %-12s %8.1f TPS at best, %6.1f us user CPU per transaction; %.2f statements, %.0f rows fetched each\n",
+				printf "%d thread(s), %-12s %8.1f TPS at best, %6.1f us user CPU per transaction; %.2f statements, %.0f rows, %.0f us server CPU each\n",
 					threads, w ? "sloglab-load" : "sysbench", best[w], user[w] * 1e6 / txns[w],
-					statements[w] / txns[w], rows[w] / txns[w]
+					statements[w] / txns[w], rows[w] / txns[w], server[w] * 1e6 / txns[w]
 			tps = best[1] / best[0]
 			cpu = user[1] / txns[1] / (user[0] / txns[0])
 			printf "%d thread(s), ratio: TPS %.3f (goal >= 0.98), user CPU %.3f (goal <= %.2f)\n", threads, tps, cpu, goal
