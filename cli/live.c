@@ -156,7 +156,10 @@ static int pair_run(struct job *job, struct pair *pair, struct sl_err *err)
 	}
 	pair_substitute(pair, &job->live->result);
 	for (int i = 0; rc == 0 && i < pair->real.n_samples; i++) {
-		rc = sl_stack_run(&pair->lab, &pair->load, run->seed + (uint64_t)i, NULL, &measure, err);
+		uint64_t seed = run->seed + (uint64_t)i;
+
+		rc = i == 0 ? sl_stack_run_loss(&pair->lab, &pair->load, seed, NULL, &measure, err)
+			    : sl_stack_run(&pair->lab, &pair->load, seed, NULL, &measure, err);
 		if (rc == 0) {
 			pair->modelled.measure = i == 0 ? measure : pair->modelled.measure;
 			pair->modelled.samples[pair->modelled.n_samples++] = measure.rate;

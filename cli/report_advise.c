@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "cli/report_costs.h"
 #include "cli/table.h"
 
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size)
@@ -14,27 +15,6 @@ void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t siz
 		snprintf(buf, size, "$%.0f", candidate->price_usd);
 	} else {
 		snprintf(buf, size, "free");
-	}
-}
-
-void sl_advise_bytes(double bytes, char *buf, size_t size)
-{
-	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
-	int step = 0;
-
-	while (step < 5 && bytes >= 999.5) {
-		bytes /= 1000;
-		step++;
-	}
-	snprintf(buf, size, "%.*f %s", bytes < 9.95 && step > 0 ? 1 : 0, bytes, units[step]);
-}
-
-void sl_advise_loss(const struct sl_advice_loss *loss, char *buf, size_t size)
-{
-	if (loss->seconds <= 0) {
-		snprintf(buf, size, "nothing");
-	} else {
-		snprintf(buf, size, "up to %.2g s", loss->seconds);
 	}
 }
 
@@ -110,11 +90,11 @@ static void put_row(struct sl_table *out, const struct sl_advice *advice, const 
 	} else {
 		sl_table_put(out, tint, "-");
 	}
-	sl_advise_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
+	sl_costs_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
 	sl_endurance_span(&row->endurance, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
-	sl_advise_loss(&row->loss, text, sizeof(text));
+	sl_costs_loss(&row->measure.loss, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
 	put_remark(out, row, c, tint);
 }
@@ -131,11 +111,11 @@ static void print_losses(const struct sl_advise_report *report, const struct sl_
 			 FILE *out)
 {
 	for (int i = 0; i < table->n_rows; i++) {
-		const struct sl_advice_loss *loss = &table->rows[i].loss;
+		const struct sl_loss *loss = &table->rows[i].measure.loss;
 		bool seen = loss->why[0] == '\0' || !is_shown(report, table, i);
 
 		for (int j = 0; j < i && !seen; j++) {
-			seen = strcmp(table->rows[j].loss.why, loss->why) == 0;
+			seen = strcmp(table->rows[j].measure.loss.why, loss->why) == 0;
 		}
 		if (!seen) {
 			fprintf(out, "at a cut: up to %.2g s of acknowledged writes: %s\n", loss->seconds,
@@ -275,8 +255,8 @@ static void arithmetic_wear(const struct sl_advice *advice, const struct sl_advi
 	const struct sl_endurance *e = &row->endurance;
 	char log[32], day[32], rated[32], years[32];
 
-	sl_advise_bytes((double)m->log_bytes, log, sizeof(log));
-	sl_advise_bytes(e->log_bytes_per_day, day, sizeof(day));
+	sl_costs_bytes((double)m->log_bytes, log, sizeof(log));
+	sl_costs_bytes(e->log_bytes_per_day, day, sizeof(day));
 	fprintf(out, "  log (seed %llu): %s in %.3g s = %.0f bytes for each of %llu operations = %s a day\n",
 		(unsigned long long)advice->seed, log, (double)m->elapsed_ns / 1e9, e->bytes_per_op,
 		(unsigned long long)m->operations, day);
@@ -284,8 +264,8 @@ static void arithmetic_wear(const struct sl_advice *advice, const struct sl_advi
 	if (e->device[0] == '\0' || e->device_bytes_per_day <= 0) {
 		fputs("  endurance: nothing in the box wears by this\n", out);
 	} else if (e->years > 0) {
-		sl_advise_bytes(e->rated_bytes, rated, sizeof(rated));
-		sl_advise_bytes(e->device_bytes_per_day, day, sizeof(day));
+		sl_costs_bytes(e->rated_bytes, rated, sizeof(rated));
+		sl_costs_bytes(e->device_bytes_per_day, day, sizeof(day));
 		fprintf(out, "  endurance: %s of %s / %s a day = %s, day and night\n", rated, e->device, day,
 			years);
 	} else {
@@ -304,8 +284,9 @@ static void arithmetic_table(const struct sl_advice *advice, const struct sl_adv
 	arithmetic_gain(advice, table, at, out);
 	arithmetic_price(advice, table, at, out);
 	arithmetic_wear(advice, table, at, out);
-	sl_advise_loss(&row->loss, loss, sizeof(loss));
-	fprintf(out, "  lost at a cut: %s%s%s\n  busy:", loss, row->loss.why[0] ? ": " : "", row->loss.why);
+	sl_costs_loss(&row->measure.loss, loss, sizeof(loss));
+	fprintf(out, "  lost at a cut: %s%s%s\n  busy:", loss, row->measure.loss.why[0] ? ": " : "",
+		row->measure.loss.why);
 	for (int i = 0; i < row->measure.n_resources; i++) {
 		fprintf(out, "%s %s %.0f %%", i ? "," : "", row->measure.resources[i].name,
 			row->measure.resources[i].utilisation * 100);

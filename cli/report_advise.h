@@ -23,10 +23,6 @@ int sl_report_advise_html(void *arg, FILE *out, struct sl_err *err);
 
 /* "$113", "free", "?": what a candidate costs. */
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size);
-/* "2.0 TB": bytes with a unit of 1000. */
-void sl_advise_bytes(double bytes, char *buf, size_t size);
-/* "nothing", "up to 10 s". */
-void sl_advise_loss(const struct sl_advice_loss *loss, char *buf, size_t size);
 /* Where the price of a drive comes from; NULL when it has none, or nobody says. */
 const char *sl_advise_price_source(const struct sl_advice *advice, int drive);
 

@@ -1,6 +1,7 @@
 /* Advice as a page: the verdict of each workload in large type, its table below, sources at the end. */
 #include "cli/report.h"
 #include "cli/report_advise.h"
+#include "cli/report_costs.h"
 
 static void td(const char *class, const char *text, FILE *out)
 {
@@ -69,12 +70,12 @@ static void page_row(const struct sl_advice *advice, const struct sl_advice_tabl
 	td("", text, out);
 	snprintf(text, sizeof(text), row->usd_per_gained > 0 ? "%.3g" : "-", row->usd_per_gained);
 	td("", text, out);
-	sl_advise_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
+	sl_costs_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
 	td("", text, out);
 	sl_endurance_span(&row->endurance, text, sizeof(text));
 	td("", text, out);
-	sl_advise_loss(&row->loss, text, sizeof(text));
-	td(row->loss.seconds > 0 ? "l warn" : "l", text, out);
+	sl_costs_loss(&row->measure.loss, text, sizeof(text));
+	td(row->measure.loss.seconds > 0 ? "l warn" : "l", text, out);
 	row_remark(row, c, out);
 	fputs("</tr>\n", out);
 }

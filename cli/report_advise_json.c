@@ -3,6 +3,7 @@
 
 #include "cli/json_text.h"
 #include "cli/report_advise.h"
+#include "cli/report_costs.h"
 #include "sim/base/json.h"
 
 static json_t *figure_or_null(double value)
@@ -18,16 +19,6 @@ static json_t *json_paired(const struct sl_paired *p)
 	return json_pack("{s:i, s:o, s:o, s:o}", "pairs", p->n, "ratio", ratio, "difference",
 			 sl_json_figure(p->difference), "difference_ci95",
 			 p->n > 1 ? sl_json_figure(p->difference_ci95) : json_null());
-}
-
-static json_t *json_endurance(const struct sl_endurance *e)
-{
-	json_t *device = e->device[0] ? sl_json_text(e->device) : json_null();
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "log_bytes_per_day",
-			 sl_json_figure(e->log_bytes_per_day), "log_bytes_per_operation",
-			 sl_json_figure(e->bytes_per_op), "device", device, "rated_bytes",
-			 figure_or_null(e->rated_bytes), "years", figure_or_null(e->years));
 }
 
 static json_t *json_row(const struct sl_advice *advice, const struct sl_advice_row *row, int at)
@@ -47,10 +38,8 @@ static json_t *json_row(const struct sl_advice *advice, const struct sl_advice_r
 	json_object_set_new(object, "price_usd", c->has_price ? sl_json_figure(c->price_usd) : json_null());
 	json_object_set_new(object, "usd_per_operation", figure_or_null(row->usd_per_op));
 	json_object_set_new(object, "usd_per_operation_gained", figure_or_null(row->usd_per_gained));
-	json_object_set_new(object, "endurance", json_endurance(&row->endurance));
-	json_object_set_new(
-	    object, "loss",
-	    json_pack("{s:o, s:s}", "seconds", sl_json_figure(row->loss.seconds), "why", row->loss.why));
+	json_object_set_new(object, "endurance", sl_costs_json_endurance(&row->endurance));
+	json_object_set_new(object, "loss", sl_costs_json_loss(&row->measure.loss));
 	json_object_set_new(object, "helps", json_boolean(row->helps));
 	json_object_set_new(object, "unsafe", json_boolean(row->unsafe));
 	json_object_set_new(object, "assumed", json_boolean(c->assumed));

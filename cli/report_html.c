@@ -1,5 +1,6 @@
 /* One page that needs nothing else: no script, no font, no image, no request; see the policy in its head. */
 #include "cli/report.h"
+#include "cli/report_costs.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -323,6 +324,7 @@ int sl_report_html(void *arg, FILE *out, struct sl_err *err)
 	page_charts(report, published, out);
 	sl_html_answers(report, out);
 	page_cells(report, published, out);
+	sl_costs_html(report, out);
 	rc = sl_html_details(report, out);
 	fputs("</main>\n</body>\n</html>\n", out);
 	return rc < 0 ? sl_err_set(err, rc, "HTML: out of memory") : 0;

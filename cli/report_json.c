@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/json_text.h"
+#include "cli/report_costs.h"
 #include "cli/report_paired.h"
 #include "sim/base/json.h"
 
@@ -123,6 +124,7 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
 	const struct sl_timing *timing = sl_report_timing(report, cell->variant, cell->workload);
+	struct sl_endurance endurance;
 	json_t *object = json_object();
 	json_t *samples = json_array();
 	json_t *warnings = json_array();
@@ -141,6 +143,10 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	}
 	json_object_set_new(object, "samples", samples);
 	cell_put_measure(object, &cell->measure);
+	json_object_set_new(object, "loss", sl_costs_json_loss(&cell->measure.loss));
+	json_object_set_new(object, "endurance",
+			    sl_costs_endurance(sc, cell, &endurance) ? sl_costs_json_endurance(&endurance)
+								     : json_null());
 	json_object_set_new(object, "published",
 			    cell->has_published ? sl_json_figure(cell->published) : json_null());
 	json_object_set_new(object, "error_pct",

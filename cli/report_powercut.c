@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/report.h"
-#include "cli/report_advise.h"
+#include "cli/report_costs.h"
 #include "cli/table.h"
 
 static const char *plural(uint64_t n)
@@ -54,7 +54,7 @@ void sl_powercut_verdict(const struct sl_verdict *verdict, char *buf, size_t siz
 		(void)snprintf(buf, size, "0 lost");
 		return;
 	}
-	sl_advise_bytes((double)verdict->worst.lost_bytes, bytes, sizeof(bytes));
+	sl_costs_bytes((double)verdict->worst.lost_bytes, bytes, sizeof(bytes));
 	sl_report_time(verdict->window_ns, window, sizeof(window));
 	(void)snprintf(buf, size, "up to %" PRIu64 " write%s, %s, %s: %s", verdict->worst.lost,
 		       plural(verdict->worst.lost), bytes, window, verdict->why);
@@ -106,7 +106,7 @@ static void put_row(struct sl_table *table, const struct sl_powercut *powercut, 
 	char bytes[32] = "-", window[32] = "-";
 
 	if (v->worst.lost > 0) {
-		sl_advise_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
+		sl_costs_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
 		sl_report_time(v->window_ns, window, sizeof(window));
 	}
 	sl_table_put(table, SL_TINT_NONE, "%s", sl_scenario_workload(powercut->scenario, v->workload)->name);

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "cli/report.h"
-#include "cli/report_advise.h"
+#include "cli/report_costs.h"
 #include "cli/report_powercut.h"
 
 static void cell_name(const struct sl_powercut *powercut, const struct sl_verdict *v, FILE *out)
@@ -41,7 +41,7 @@ static void page_row(const struct sl_powercut *powercut, const struct sl_verdict
 	char bytes[32] = "-", window[32] = "-";
 
 	if (v->worst.lost > 0) {
-		sl_advise_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
+		sl_costs_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
 		sl_report_time(v->window_ns, window, sizeof(window));
 	}
 	fputs("<tr><td class=\"l\">", out);

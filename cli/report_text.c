@@ -1,4 +1,5 @@
 #include "cli/report.h"
+#include "cli/report_costs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -321,6 +322,7 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
 		print_gains(report, SL_ENGINE_LIVE, "live, ", out);
 		sl_report_paired_text(report, out);
+		sl_costs_text(report, out);
 		sl_report_answers(report, out);
 		print_timings(report, out);
 		print_warnings(report, out);

@@ -8,7 +8,6 @@
 #include "sim/stack/advise_inner.h"
 
 #define REPEAT_DEFAULT 3
-#define NS 1e-9
 
 /* A run over all tables: how far it is, in samples. */
 struct run {
@@ -46,105 +45,6 @@ bool sl_advice_is_bulk(const struct sl_workload *workload)
 	return false;
 }
 
-static void lose(struct sl_advice_loss *ret, double seconds, const char *name, const char *why)
-{
-	ret->seconds = seconds;
-	(void)snprintf(ret->why, sizeof(ret->why), "%.50s: %s", name, why);
-}
-
-/* Does a write that `spec` acknowledged, without a flush that reaches it, vanish at a cut? */
-static bool forgets_unflushed(const struct sl_dev_spec *spec)
-{
-	switch (spec->kind) {
-	case SL_DEV_HDD:
-		return spec->write_cache > 0;
-	case SL_DEV_SSD:
-	case SL_DEV_NVRAM:
-		return spec->plp <= 0;
-	case SL_DEV_NULL:
-	case SL_DEV_MIRROR:
-	case SL_DEV_STRIPE:
-	case SL_DEV_RAID10: /* its cache has a battery */
-		break;
-	}
-	return false;
-}
-
-/* No flush makes this one keep what it has. */
-static bool forgets_all(const struct sl_dev_spec *spec)
-{
-	return spec->kind == SL_DEV_NVRAM && spec->plp <= 0;
-}
-
-/* Does `forgets` hold for a disk with its members: every side of a mirror, any part of a stripe? */
-static bool disk_forgets(const struct sl_dev_spec *spec, bool (*forgets)(const struct sl_dev_spec *spec))
-{
-	int n = 0;
-
-	for (int i = 0; i < spec->n_members; i++) {
-		n += disk_forgets(spec->members[i], forgets);
-	}
-	switch (spec->kind) {
-	case SL_DEV_MIRROR:
-		return n == spec->n_members;
-	case SL_DEV_STRIPE:
-		return n > 0;
-	case SL_DEV_NULL:
-	case SL_DEV_HDD:
-	case SL_DEV_SSD:
-	case SL_DEV_NVRAM:
-	case SL_DEV_RAID10:
-		break;
-	}
-	return forgets(spec);
-}
-
-/* How old what a cache holds can be: full at the rate it takes writes, but no older than `window_s`. */
-static double cache_seconds(const struct sl_dev_spec *spec, double rate_bps, double window_s)
-{
-	bool hdd = spec->kind == SL_DEV_HDD;
-	double bytes = hdd ? spec->cache_bytes : spec->buffer_bytes;
-	double rate = rate_bps > 0 ? rate_bps : hdd ? spec->write_bps : spec->ssd_write_bps;
-	double seconds = rate > 0 ? bytes / rate : window_s;
-
-	return seconds > 0 && seconds < window_s ? seconds : window_s;
-}
-
-void sl_advice_loss_known(void *arg, const struct sl_box *box, const struct sl_measure *measure,
-			  struct sl_advice_loss *ret)
-{
-	/* The open txg and the one before it, which syncs. */
-	double window_s = 2 * box->txg_timeout_ns * NS;
-
-	(void)arg;
-	(void)measure;
-	*ret = (struct sl_advice_loss){0};
-	if (box->sync == SL_SYNC_DISABLED) {
-		lose(ret, window_s, "ZFS", "sync=disabled acknowledges from memory");
-		return;
-	}
-	for (int i = 0; i < box->n_log; i++) {
-		const struct sl_dev_spec *log = &box->log[i];
-
-		if (disk_forgets(log, forgets_all)) {
-			lose(ret, window_s, log->name, "volatile memory");
-			return;
-		}
-		if (box->log_flush == SL_FLUSH_IGNORED && disk_forgets(log, forgets_unflushed)) {
-			lose(ret, cache_seconds(log, 0, window_s), log->name,
-			     "no power-loss protection, flush ignored");
-			return;
-		}
-	}
-	for (int i = 0; i < box->n_data && box->n_log == 0; i++) {
-		if (box->data_flush == SL_FLUSH_IGNORED && disk_forgets(&box->data[i], forgets_unflushed)) {
-			lose(ret, cache_seconds(&box->data[i], box->data_write_bps, window_s),
-			     box->data[i].name, "volatile write cache, flush ignored");
-			return;
-		}
-	}
-}
-
 static int repeats(const struct sl_advise_options *options)
 {
 	int n = options->repeat > 0 ? options->repeat : REPEAT_DEFAULT;
@@ -168,8 +68,12 @@ static int run_row(struct run *run, const struct sl_workload *workload, struct s
 		struct sl_measure measure;
 		struct sl_err err = {0};
 
-		if (sl_stack_run(&candidate->box, workload, advice->seed + (uint64_t)row->n_samples, NULL,
-				 &measure, &err) < 0) {
+		uint64_t seed = advice->seed + (uint64_t)row->n_samples;
+		int rc = row->n_samples == 0
+			     ? sl_stack_run_loss(&candidate->box, workload, seed, NULL, &measure, &err)
+			     : sl_stack_run(&candidate->box, workload, seed, NULL, &measure, &err);
+
+		if (rc < 0) {
 			sl_advice_note(advice, "left out: %s on %s: %s", candidate->name, workload->name,
 				       err.msg);
 			run->done += advice->repeat - row->n_samples;
@@ -212,7 +116,7 @@ static int add_combination(struct run *run, struct sl_advice_table *table)
 	run->total += advice->repeat;
 	rc = rc == 0 ? add_row(run, table, advice->n_candidates - 1) : rc;
 	if (rc == 0 && !advice->stopped) {
-		sl_advice_judge(advice, table, run->options);
+		sl_advice_judge(advice, table);
 	}
 	return rc;
 }
@@ -230,7 +134,7 @@ static int run_table(struct run *run, int workload, int n_candidates)
 		base_ran |= i == 0 && table->n_rows == 1;
 	}
 	if (rc == 0 && !advice->stopped && base_ran) {
-		sl_advice_judge(advice, table, run->options);
+		sl_advice_judge(advice, table);
 		rc = add_combination(run, table);
 	}
 	if (rc == 0 && !advice->stopped && table->base >= 0) {

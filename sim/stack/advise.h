@@ -31,16 +31,6 @@ enum sl_change {
 	SL_CHANGE_BOTH      /* a purchase and a change */
 };
 
-/* What a cut of the power takes, as far as the box alone tells. */
-struct sl_advice_loss {
-	double seconds; /* acknowledged writes at risk: up to those of so many seconds; 0 = none */
-	char why[96];   /* the layer that answers for it; "" when nothing is lost */
-};
-
-/* Fills *ret for a box that ran as `measure` says. */
-typedef void (*sl_advice_loss_fn)(void *arg, const struct sl_box *box, const struct sl_measure *measure,
-				  struct sl_advice_loss *ret);
-
 /* A drive of the catalogue that was asked for and can be a log device. */
 struct sl_advice_drive {
 	struct sl_dev_spec spec;
@@ -68,7 +58,6 @@ struct sl_advice_row {
 	struct sl_measure measure; /* of the first sample */
 	struct sl_paired paired;   /* against the base */
 	struct sl_endurance endurance;
-	struct sl_advice_loss loss;
 	bool helps;        /* the whole interval is above the noise */
 	bool unsafe;       /* loses more at a cut than the base does */
 	int dominated_by;  /* position in rows of one that is no worse in anything and better; -1 = none */
@@ -117,8 +106,6 @@ struct sl_advise_options {
 	double budget_usd; /* 0 = no limit; with one, drives without a price are left out */
 	int repeat;        /* 0 = 3 */
 	uint64_t seed;
-	sl_advice_loss_fn loss; /* NULL = sl_advice_loss_known */
-	void *loss_arg;
 	/* As in struct sl_run_options. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
@@ -133,10 +120,6 @@ struct sl_advise_options {
 int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
 		  const struct sl_advise_options *options, struct sl_advice *ret, struct sl_err *err);
 void sl_advice_fini(struct sl_advice *advice);
-
-/* What the box's own settings say about a cut: sync=disabled, caches without protection, ignored flushes. */
-void sl_advice_loss_known(void *arg, const struct sl_box *box, const struct sl_measure *measure,
-			  struct sl_advice_loss *ret);
 
 /* Can be built and bought as a log device? *ret_why is static, NULL when it can. */
 bool sl_advice_can_log(const struct sl_dev_spec *spec, const char **ret_why);

@@ -26,8 +26,7 @@ int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd);
 int sl_advice_add_both(struct sl_advice *advice, int purchase, int free);
 
 /* Compares, marks and ranks the rows of a table whose samples are in place, and words its verdict. */
-void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table,
-		     const struct sl_advise_options *options);
+void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table);
 
 /* Gives up safety for a workload of this kind only (a copy that can be started again)? */
 bool sl_advice_is_bulk(const struct sl_workload *workload);

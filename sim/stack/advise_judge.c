@@ -31,16 +31,13 @@ static double row_years(const struct sl_advice_row *row)
 }
 
 static void compare(struct sl_advice *advice, const struct sl_advice_table *table,
-		    const struct sl_advice_row *base, const struct sl_advise_options *options,
-		    struct sl_advice_row *row)
+		    const struct sl_advice_row *base, struct sl_advice_row *row)
 {
 	const struct sl_candidate *c = candidate_of(advice, row);
-	sl_advice_loss_fn loss = options->loss ? options->loss : sl_advice_loss_known;
 	double gained;
 
 	sl_paired_compare(base->samples, row->samples, row->n_samples, &row->paired);
 	sl_endurance_of(&c->box, &row->measure, &row->endurance);
-	loss(options->loss_arg, &c->box, &row->measure, &row->loss);
 	row->helps = row->paired.ratio_low > 1 + SL_ADVICE_NOISE;
 	row->usd_per_op = row->usd_per_gained = 0;
 	gained = row->paired.difference;
@@ -48,7 +45,7 @@ static void compare(struct sl_advice *advice, const struct sl_advice_table *tabl
 		row->usd_per_op = c->price_usd / row->paired.other;
 		row->usd_per_gained = row->helps && gained > 0 ? c->price_usd / gained : 0;
 	}
-	row->unsafe = c->bulk_only ? !table->bulk : row->loss.seconds > base->loss.seconds;
+	row->unsafe = c->bulk_only ? !table->bulk : sl_loss_is_more(&row->measure.loss, &base->measure.loss);
 }
 
 /* Negative when a costs less than b; an unknown price is above every other. */
@@ -66,7 +63,7 @@ static int equals_order(const struct sl_advice *advice, const struct sl_advice_r
 {
 	const struct sl_candidate *ca = candidate_of(advice, a), *cb = candidate_of(advice, b);
 	double ya = row_years(a), yb = row_years(b);
-	int order = (a->loss.seconds > b->loss.seconds) - (a->loss.seconds < b->loss.seconds);
+	int order = sl_loss_class(&a->measure.loss) - sl_loss_class(&b->measure.loss);
 
 	order = order ? order : price_order(ca, cb);
 	order = order ? order : (int)ca->change - (int)cb->change;
@@ -163,7 +160,8 @@ static bool dominates(const struct sl_advice *advice, const struct sl_advice_row
 	const struct sl_candidate *w = candidate_of(advice, winner), *l = candidate_of(advice, loser);
 	int faster = noise_order(winner->paired.other, loser->paired.other);
 	int lasting = noise_order(row_years(winner), row_years(loser));
-	int riskier = noise_order(winner->loss.seconds, loser->loss.seconds);
+	int riskier = sl_loss_is_more(&winner->measure.loss, &loser->measure.loss) -
+		      sl_loss_is_more(&loser->measure.loss, &winner->measure.loss);
 	int dearer = price_order(w, l);
 
 	if (winner == loser || l->change == SL_CHANGE_NONE || !may_dominate(w, l) ||
@@ -420,8 +418,7 @@ static void word_verdict(const struct sl_advice *advice, struct sl_advice_table 
 	}
 }
 
-void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table,
-		     const struct sl_advise_options *options)
+void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table)
 {
 	const struct sl_workload *workload = sl_scenario_workload(advice->scenario, table->workload);
 	struct sl_advice_row base = table->rows[0];
@@ -432,9 +429,9 @@ void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table,
 		}
 	}
 	table->bulk = sl_advice_is_bulk(workload);
-	compare(advice, table, &base, options, &base);
+	compare(advice, table, &base, &base);
 	for (int i = 0; i < table->n_rows; i++) {
-		compare(advice, table, &base, options, &table->rows[i]);
+		compare(advice, table, &base, &table->rows[i]);
 	}
 	mark_dominated(advice, table);
 	rank(advice, table);

@@ -50,3 +50,19 @@ int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *worklo
 	sl_record_fini(&record);
 	return rc;
 }
+
+bool sl_loss_is_more(const struct sl_loss *a, const struct sl_loss *b)
+{
+	return a->seconds > 2 * b->seconds;
+}
+
+int sl_loss_class(const struct sl_loss *loss)
+{
+	static const double decades[] = {0, 1e-3, 1e-2, 1e-1, 1, 10};
+	int class = 0;
+
+	for (size_t i = 0; i < sizeof(decades) / sizeof(decades[0]); i++) {
+		class += loss->seconds > decades[i];
+	}
+	return class;
+}

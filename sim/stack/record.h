@@ -23,8 +23,4 @@ int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload
 		    enum sl_zil_broken broken, struct sl_trace *trace, struct sl_record *record,
 		    struct sl_measure *ret, struct sl_err *err);
 
-/* sl_stack_run with ret->loss filled: the worst of some hundred cuts of the whole box. */
-int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		      struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
-
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/stack/record.h"
+
 #include "sim/stack/disk_run.h"
 
 #define SATURATED 0.9 /* a resource busier than this is named as the limit */
@@ -125,9 +127,11 @@ static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell 
 	const struct sl_run_options *options = run->options;
 	int of = run_of(run, cells[0].workload);
 	struct sl_measure measure;
-	int rc =
-	    sl_stack_run(box, sl_scenario_workload(run->sc, of), options->seed + (uint64_t)cells[0].n_samples,
-			 run->done == 0 ? options->trace : NULL, &measure, err);
+	const struct sl_workload *workload = sl_scenario_workload(run->sc, of);
+	uint64_t seed = options->seed + (uint64_t)cells[0].n_samples;
+	struct sl_trace *trace = run->done == 0 ? options->trace : NULL;
+	int rc = cells[0].n_samples == 0 ? sl_stack_run_loss(box, workload, seed, trace, &measure, err)
+					 : sl_stack_run(box, workload, seed, trace, &measure, err);
 
 	if (rc < 0) {
 		return rc;

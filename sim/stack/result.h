@@ -99,6 +99,16 @@ struct sl_run_options {
 int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
 		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
 
+/* The same with ret->loss filled, at a few per cent of time more. */
+int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
+		      struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
+
+/* Does `a` lose clearly more than `b`? The worst of some hundred cuts is known to a factor of two. */
+bool sl_loss_is_more(const struct sl_loss *a, const struct sl_loss *b);
+
+/* 0 = nothing, then one more per decade of seconds: for ranking. */
+int sl_loss_class(const struct sl_loss *loss);
+
 /* Runs the model engine over variants x workloads. Release with sl_result_fini. */
 int sl_result_run(const struct sl_scenario *sc, const struct sl_run_options *options, struct sl_result *ret,
 		  struct sl_err *err);

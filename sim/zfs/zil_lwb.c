@@ -133,9 +133,11 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 /* Flushes what is written, in order, and completes what is flushed. */
 static void advance(struct sl_zil *zil, int64_t now_ns)
 {
+	bool unordered = zil->config.broken == SL_ZIL_UNORDERED;
+
 	zil->advancing = true;
-	for (struct sl_zil_lwb *lwb = zil->oldest; lwb && lwb->written; lwb = lwb->next) {
-		if (lwb->flushing) {
+	for (struct sl_zil_lwb *lwb = zil->oldest; lwb && (lwb->written || unordered); lwb = lwb->next) {
+		if (lwb->flushing || !lwb->written) {
 			continue;
 		}
 		lwb->flushing = true;

@@ -48,8 +48,9 @@ static void assert_unsafe_is_not_advised(const struct sl_advice *advice)
 
 	cr_assert(disabled->unsafe);
 	cr_assert(disabled->paired.ratio > row(advice, "intel-dc-s3500-80")->paired.ratio);
-	cr_assert_float_eq(disabled->loss.seconds, 10, 1e-9, "the open txg and the one that syncs");
-	cr_assert_eq(row(advice, "intel-dc-s3500-80")->loss.seconds, 0.0);
+	cr_assert(disabled->measure.loss.seconds > 5 && disabled->measure.loss.seconds < 10,
+		  "the open txg and the one that syncs: %f", disabled->measure.loss.seconds);
+	cr_assert_eq(row(advice, "intel-dc-s3500-80")->measure.loss.seconds, 0.0);
 	cr_assert(table->best_free != sl_advice_find(advice, table, "sync=disabled"));
 	for (int i = 0; i < table->n_rows; i++) {
 		int by = table->rows[i].dominated_by;
@@ -136,7 +137,7 @@ Test(advise, for_a_bulk_copy_nothing_need_be_bought)
 
 	cr_assert(advice.tables[0].bulk);
 	cr_assert(!disabled->unsafe);
-	cr_assert(disabled->loss.seconds > 0, "it is said all the same");
+	cr_assert(disabled->measure.loss.seconds > 0, "it is said all the same");
 	cr_assert(disabled->paired.ratio > 5);
 	assert_says(advice.tables[0].verdict, "Buy nothing: sync=disabled: ");
 	assert_says(advice.tables[0].verdict, "while a copy runs that can be started again, then back");

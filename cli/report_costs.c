@@ -1,0 +1,250 @@
+#include "cli/report_costs.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "cli/json_text.h"
+#include "cli/prose.h"
+#include "sim/base/json.h"
+
+#define INDENT 2
+#define WIDTH 100
+
+void sl_costs_bytes(double bytes, char *buf, size_t size)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+	int step = 0;
+
+	while (step < 5 && bytes >= 999.5) {
+		bytes /= 1000;
+		step++;
+	}
+	snprintf(buf, size, "%.*f %s", bytes < 9.95 && step > 0 ? 1 : 0, bytes, units[step]);
+}
+
+void sl_costs_loss(const struct sl_loss *loss, char *buf, size_t size)
+{
+	char time[32];
+
+	if (loss->seconds <= 0) {
+		snprintf(buf, size, "nothing");
+		return;
+	}
+	sl_report_time((int64_t)(loss->seconds * 1e9), time, sizeof(time));
+	snprintf(buf, size, "up to %s", time);
+}
+
+static json_t *figure_or_null(double value)
+{
+	return value > 0 ? sl_json_figure(value) : json_null();
+}
+
+json_t *sl_costs_json_loss(const struct sl_loss *loss)
+{
+	if (!loss->known) {
+		return json_null();
+	}
+	return json_pack("{s:o, s:I, s:I, s:o}", "seconds", sl_json_figure(loss->seconds), "writes",
+			 (json_int_t)loss->writes, "bytes", (json_int_t)loss->bytes, "why",
+			 loss->why[0] ? sl_json_text(loss->why) : json_null());
+}
+
+json_t *sl_costs_json_endurance(const struct sl_endurance *e)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "log_bytes_per_day",
+			 sl_json_figure(e->log_bytes_per_day), "log_bytes_per_operation",
+			 sl_json_figure(e->bytes_per_op), "device",
+			 e->device[0] ? sl_json_text(e->device) : json_null(), "rated_bytes",
+			 figure_or_null(e->rated_bytes), "years", figure_or_null(e->years));
+}
+
+bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell, struct sl_endurance *ret)
+{
+	struct sl_box box;
+
+	if (cell->engine == SL_ENGINE_LIVE || cell->measure.data_bytes + cell->measure.log_bytes <= 0 ||
+	    sl_scenario_box(sc, cell->variant, &box, NULL) < 0) {
+		return false;
+	}
+	sl_endurance_of(&box, &cell->measure, ret);
+	return true;
+}
+
+/* The cell of a variant that loses the longest, or wears its device the soonest; NULL: none is known. */
+static const struct sl_cell *worst_loss(const struct sl_report *report, int variant)
+{
+	const struct sl_result *result = report->result;
+	const struct sl_cell *worst = NULL;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		const struct sl_cell *cell = &result->cells[i];
+
+		if (cell->variant == variant && cell->measure.loss.known &&
+		    (!worst || cell->measure.loss.seconds > worst->measure.loss.seconds)) {
+			worst = cell;
+		}
+	}
+	return worst;
+}
+
+static const struct sl_cell *worst_wear(const struct sl_report *report, int variant, struct sl_endurance *ret)
+{
+	const struct sl_result *result = report->result;
+	const struct sl_cell *worst = NULL;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		const struct sl_cell *cell = &result->cells[i];
+		struct sl_endurance e;
+
+		if (cell->variant != variant || !sl_costs_endurance(result->scenario, cell, &e) ||
+		    e.device[0] == '\0') {
+			continue;
+		}
+		if (!worst || e.device_bytes_per_day > ret->device_bytes_per_day) {
+			worst = cell;
+			*ret = e;
+		}
+	}
+	return worst;
+}
+
+struct line {
+	char text[1024];
+	size_t used;
+};
+
+static void line_add(struct line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void line_add(struct line *line, const char *fmt, ...)
+{
+	size_t room = sizeof(line->text) - line->used;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(line->text + line->used, room, fmt, args);
+	va_end(args);
+	if (n > 0) {
+		line->used += (size_t)n < room ? (size_t)n : room - 1;
+	}
+}
+
+/* Running text below a heading; nothing when it is empty. */
+static void line_print(const struct line *line, FILE *out)
+{
+	if (line->used > 0) {
+		sl_prose(line->text, INDENT, WIDTH, out);
+	}
+}
+
+/* A paragraph for each variant that loses something, one for all that do not. */
+static void text_losses(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	struct line safe = {0};
+	bool headed = false;
+
+	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		const struct sl_cell *cell = worst_loss(report, v);
+		const char *name = sl_scenario_variant_name(sc, v);
+		struct line line = {0};
+		char loss[48];
+
+		if (!cell) {
+			continue;
+		}
+		fputs(headed ? "" : "lost at a power cut:\n", out);
+		headed = true;
+		if (cell->measure.loss.seconds <= 0) {
+			line_add(&safe, "%s%s", safe.used > 0 ? ", " : "", name);
+			continue;
+		}
+		sl_costs_loss(&cell->measure.loss, loss, sizeof(loss));
+		line_add(&line, "%s: %s, %" PRIu64 " writes: %s", name, loss, cell->measure.loss.writes,
+			 cell->measure.loss.why);
+		line_print(&line, out);
+	}
+	if (safe.used > 0) {
+		line_add(&safe, ": nothing");
+	}
+	line_print(&safe, out);
+}
+
+static void text_wear(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	struct line line = {0};
+
+	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		struct sl_endurance e = {0};
+		const struct sl_cell *cell = worst_wear(report, v, &e);
+		char bytes[32], span[32];
+
+		if (cell) {
+			sl_costs_bytes(e.log_bytes_per_day, bytes, sizeof(bytes));
+			sl_endurance_span(&e, span, sizeof(span));
+			line_add(&line, "%s%s %s (%s: %s of log a day)", line.used > 0 ? "; " : "",
+				 sl_scenario_variant_name(sc, v), span,
+				 sl_scenario_workload(sc, cell->workload)->name, bytes);
+		}
+	}
+	fputs(line.used > 0 ? "rated endurance lasts, at this load day and night:\n" : "", out);
+	line_print(&line, out);
+}
+
+void sl_costs_text(const struct sl_report *report, FILE *out)
+{
+	text_losses(report, out);
+	text_wear(report, out);
+}
+
+static void html_row(const struct sl_report *report, const struct sl_cell *cell, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	const struct sl_loss *loss = &cell->measure.loss;
+	struct sl_endurance e;
+	char lost[48], bytes[32] = "-", span[32] = "-";
+
+	if (sl_costs_endurance(sc, cell, &e)) {
+		sl_costs_bytes(e.log_bytes_per_day, bytes, sizeof(bytes));
+		sl_endurance_span(&e, span, sizeof(span));
+	}
+	sl_costs_loss(loss, lost, sizeof(lost));
+	fputs("<tr><td class=\"l\">", out);
+	sl_html_text(sl_scenario_workload(sc, cell->workload)->name, out);
+	fputs("</td><td class=\"l\">", out);
+	sl_html_text(sl_scenario_variant_name(sc, cell->variant), out);
+	fprintf(out,
+		"</td><td class=\"%s\">%s</td><td>%" PRIu64 "</td><td>%s</td><td>%s</td><td class=\"l\">",
+		loss->seconds > 0 ? "warn" : "good", lost, loss->writes, bytes, span);
+	sl_html_text(loss->why, out);
+	fputs("</td></tr>\n", out);
+}
+
+void sl_costs_html(const struct sl_report *report, FILE *out)
+{
+	const struct sl_result *result = report->result;
+	int n = 0;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		if (!result->cells[i].measure.loss.known) {
+			continue;
+		}
+		if (n++ == 0) {
+			fputs("<h2>What a power cut takes, and how long the log lasts</h2>\n<p "
+			      "class=\"mute\">The "
+			      "worst of 499 cuts of the whole box: how old the oldest acknowledged write is "
+			      "that is "
+			      "gone, and how many are. The log at this load day and night, against what the "
+			      "device "
+			      "is rated for. <code>sloglab powercut</code> tells more.</p>\n<div "
+			      "class=\"scroll\">"
+			      "<table>\n<thead><tr><th class=\"l\">workload</th><th class=\"l\">variant</th>"
+			      "<th>lost at a cut</th><th>writes</th><th>log a day</th><th>lasts</th>"
+			      "<th class=\"l\">who lied</th></tr></thead>\n<tbody>\n",
+			      out);
+		}
+		html_row(report, &result->cells[i], out);
+	}
+	fputs(n > 0 ? "</tbody></table></div>\n" : "", out);
+}
