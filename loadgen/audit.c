@@ -7,8 +7,8 @@
 
 #include "loadgen/audit_log.h"
 #include "loadgen/audit_place.h"
-#include "loadgen/audit_record.h"
 #include "loadgen/crew.h"
+#include "loadgen/record.h"
 
 #define THREADS_MAX 1024u
 
@@ -34,7 +34,7 @@ static int writer_work(void *arg, struct sl_crew_turn *ret, struct sl_err *err)
 	uint64_t number = atomic_fetch_add(&audit->next, 1);
 	int rc;
 
-	sl_audit_record_make(audit->run, number, writer->record, bytes);
+	sl_record_make(audit->run, number, writer->record, bytes);
 	rc = writer->place->ops->put(writer->place, number, writer->record, bytes, err);
 	rc = rc ? rc : sl_audit_log_add(&audit->log, number, err);
 	ret->done.request = true;
@@ -95,7 +95,7 @@ int sl_audit_run(const struct sl_audit_config *config, struct sl_load_result *re
 	if (config->threads == 0 || config->threads > THREADS_MAX) {
 		return sl_err_set(err, -EINVAL, "number of threads must be 1 to %u", THREADS_MAX);
 	}
-	if (config->record_bytes < SL_AUDIT_BYTES_MIN || config->record_bytes > SL_AUDIT_BYTES_MAX ||
+	if (config->record_bytes < SL_RECORD_BYTES_MIN || config->record_bytes > SL_RECORD_BYTES_MAX ||
 	    config->record_bytes % 8 != 0) {
 		return sl_err_set(err, -EINVAL, "a record must have 64 B to 1 MiB, and a multiple of 8");
 	}
@@ -141,18 +141,18 @@ static int look_found(void *arg, uint64_t number, const void *buf, size_t got, s
 	struct look *look = arg;
 	struct sl_audit_verdict *verdict = look->verdict;
 	bool acknowledged = sl_audit_acks_has(look->acks, number);
-	enum sl_audit_state state =
-	    sl_audit_record_check(look->acks->run, number, buf, got, look->acks->record_bytes);
+	enum sl_record_state state =
+	    sl_record_check(look->acks->run, number, buf, got, look->acks->record_bytes);
 
 	(void)err;
 	look_until(look, number);
 	look->next = number + 1;
-	if (acknowledged && state != SL_AUDIT_WHOLE) {
+	if (acknowledged && state != SL_RECORD_WHOLE) {
 		look_lost(look, number);
-		verdict->torn += state == SL_AUDIT_TORN;
+		verdict->torn += state == SL_RECORD_TORN;
 	} else if (!acknowledged) {
-		verdict->extra += state == SL_AUDIT_WHOLE;
-		verdict->unfinished += state == SL_AUDIT_TORN;
+		verdict->extra += state == SL_RECORD_WHOLE;
+		verdict->unfinished += state == SL_RECORD_TORN;
 	}
 	/* Each thread has at most one record that is not acknowledged. */
 	return number >= look->acks->count + THREADS_MAX;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "loadgen/audit_place.h"
-#include "loadgen/audit_record.h"
+#include "loadgen/record.h"
 
 struct file {
 	struct sl_audit_place place;
@@ -80,7 +80,7 @@ int sl_audit_file_open(const char *path, bool make, struct sl_audit_place **ret,
 		return rc;
 	}
 	got = make ? file_read(&file->place, 0, first, sizeof(first), err) : 0;
-	if (got < 0 || !sl_audit_record_harmless(first, (size_t)got)) {
+	if (got < 0 || !sl_record_harmless(first, (size_t)got)) {
 		rc = got < 0
 			 ? got
 			 : sl_err_set(err, -EEXIST,

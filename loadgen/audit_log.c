@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loadgen/audit_record.h"
+#include "loadgen/record.h"
 
 #define HEADER "sloglab-audit/1"
 #define NUMBERS_MAX (1ull << 32) /* of a list that is read: 512 MiB of bits */
@@ -150,7 +150,7 @@ static int header_parse(const char *line, struct sl_audit_acks *acks)
 {
 	/* NOLINTNEXTLINE(cert-err34-c): the range is checked below, and a run may be any number */
 	if (sscanf(line, HEADER " run=%16" SCNx64 " bytes=%zu", &acks->run, &acks->record_bytes) != 2 ||
-	    acks->record_bytes < SL_AUDIT_BYTES_MIN || acks->record_bytes > SL_AUDIT_BYTES_MAX ||
+	    acks->record_bytes < SL_RECORD_BYTES_MIN || acks->record_bytes > SL_RECORD_BYTES_MAX ||
 	    acks->record_bytes % 8 != 0) {
 		return -EINVAL;
 	}

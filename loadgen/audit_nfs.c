@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "loadgen/audit_place.h"
-#include "loadgen/audit_record.h"
 #include "loadgen/meter.h"
+#include "loadgen/record.h"
 #include "loadgen/target.h"
 
 #define TIMEOUT_DEFAULT_NS 30000000000
@@ -127,7 +127,7 @@ int sl_audit_nfs_open(const struct sl_audit_target *target, bool make, struct sl
 		got = nfs_get(&nfs->place, 0, first, sizeof(first), err);
 		rc = got < 0 ? got : 0;
 	}
-	if (rc == 0 && !sl_audit_record_harmless(first, (size_t)got)) {
+	if (rc == 0 && !sl_record_harmless(first, (size_t)got)) {
 		rc = sl_err_set(err, -EEXIST, "%.200s: holds something else than an audit; give another file",
 				target->url);
 	}

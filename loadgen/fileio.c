@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadgen/fileio_path.h"
+#include "loadgen/fileio_verify.h"
 #include "loadgen/meter.h"
 #include "loadgen/target.h"
 
@@ -21,6 +23,8 @@ struct thread {
 	struct run *run;
 	struct sl_fileio_request request;
 	int64_t start_ns;
+	uint8_t *block; /* that it writes; a shared one of zeroes unless they are verified */
+	bool expects;   /* its read must find what was written */
 };
 
 struct run {
@@ -30,13 +34,16 @@ struct run {
 	struct sl_fileio source;
 	struct sl_meter meter;
 	struct thread *threads;
-	uint8_t *zeroes;
+	struct sl_fileio_verify verify;
+	uint8_t *blocks;
+	uint32_t slots; /* threads x depth */
 	uint32_t in_flight;
 	uint32_t next_sync; /* of the syncs at the end */
 	bool ending;        /* no new requests */
 	bool end_reached;   /* by the number of requests, not by time */
 	int failed;
 	enum sl_fileio_op failed_op;
+	struct sl_err wrong; /* of a block that was verified */
 };
 
 static const enum sl_load_op load_ops[] = {
@@ -62,10 +69,13 @@ static bool thread_issue(struct thread *thread)
 
 	switch (request->op) {
 	case SL_FILEIO_READ:
+		thread->expects = sl_fileio_verify_expects(&run->verify, request);
 		rc = sl_target_read(run->target, fh, request->offset_bytes, bytes, &thread->op);
 		break;
 	case SL_FILEIO_WRITE:
-		rc = sl_target_write(run->target, fh, request->offset_bytes, run->zeroes, bytes, &thread->op);
+		sl_fileio_verify_fill(&run->verify, request, thread->block);
+		rc = sl_target_write(run->target, fh, request->offset_bytes, thread->block, bytes,
+				     &thread->op);
 		break;
 	case SL_FILEIO_FSYNC:
 		if (!run->load->unstable) {
@@ -112,10 +122,16 @@ static void thread_done(struct sl_target_op *op, int status, const void *data)
 	uint32_t bytes = sync ? 0 : run->load->source.block_bytes;
 	int64_t now_ns = sl_meter_now();
 
-	(void)data;
 	run->in_flight--;
 	if (status < 0 || (!sync && status != (int)bytes)) {
 		run_fail(run, thread->request.op, status);
+		return;
+	}
+	if (thread->request.op == SL_FILEIO_WRITE) {
+		sl_fileio_verify_wrote(&run->verify, &thread->request);
+	} else if (thread->request.op == SL_FILEIO_READ && thread->expects &&
+		   sl_fileio_verify_check(&run->verify, &thread->request, data, &run->wrong) < 0) {
+		run_fail(run, SL_FILEIO_READ, -EILSEQ);
 		return;
 	}
 	sl_meter_add(&run->meter, load_ops[thread->request.op], thread->start_ns, now_ns, bytes);
@@ -180,6 +196,10 @@ static int run_failed(const struct run *run, struct sl_err *err)
 	static const char *const names[] = {
 	    [SL_FILEIO_READ] = "read", [SL_FILEIO_WRITE] = "write", [SL_FILEIO_FSYNC] = "commit"};
 
+	if (run->wrong.code) {
+		*err = run->wrong;
+		return err->code;
+	}
 	return sl_target_failed(run->target, names[run->failed_op], run->failed, err);
 }
 
@@ -188,7 +208,7 @@ static int run_loop(struct run *run, struct sl_err *err)
 	int64_t now_ns = sl_meter_now();
 	int rc = 0;
 
-	for (uint32_t i = 0; i < run->load->threads; i++) {
+	for (uint32_t i = 0; i < run->slots; i++) {
 		thread_next(&run->threads[i], now_ns);
 	}
 	while (rc == 0 && !run->ending) {
@@ -305,8 +325,8 @@ static int config_check(const struct sl_fileio_load *load, struct sl_err *err)
 	    source->file_bytes > (uint64_t)INT64_MAX / FILES_MAX) {
 		return sl_err_set(err, -EINVAL, "total size must be at least one block per file");
 	}
-	if (load->threads == 0 || load->threads > THREADS_MAX) {
-		return sl_err_set(err, -EINVAL, "number of threads must be 1 to %u", THREADS_MAX);
+	if (load->threads == 0 || load->depth == 0 || (uint64_t)load->threads * load->depth > THREADS_MAX) {
+		return sl_err_set(err, -EINVAL, "threads x depth must be 1 to %u", THREADS_MAX);
 	}
 	if (load->limits.time_ns <= 0 && source->max_requests == 0) {
 		return sl_err_set(err, -EINVAL,
@@ -327,10 +347,16 @@ static int stage_run(struct run *run, const struct sl_load_limits *limits, struc
 	if (rc) {
 		return rc;
 	}
+	rc = load->verify ? sl_fileio_verify_init(&run->verify, &load->source, load->seed, err) : 0;
+	if (rc) {
+		return rc;
+	}
 	sl_fileio_init(&run->source, &load->source, load->seed);
-	for (uint32_t i = 0; i < load->threads; i++) {
+	for (uint32_t i = 0; i < run->slots; i++) {
 		run->threads[i].op.done = thread_done;
 		run->threads[i].run = run;
+		run->threads[i].block =
+		    run->blocks + (load->verify ? (size_t)i * load->source.block_bytes : 0);
 	}
 	rc = sl_meter_start(&run->meter, limits, ret, sl_meter_now(), err);
 	rc = rc ? rc : run_loop(run, err);
@@ -346,12 +372,16 @@ int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result 
 	if (rc) {
 		return rc;
 	}
+	if (load->path) {
+		return sl_fileio_path_run(load, ret, err);
+	}
 	/* The source counts requests itself; the meter wants some limit. */
 	limits.max_requests = limits.time_ns > 0 ? 0 : UINT64_MAX;
 	run.files = calloc(load->source.files, sizeof(struct nfsfh *));
-	run.threads = calloc(load->threads, sizeof(*run.threads));
-	run.zeroes = calloc(1, load->source.block_bytes);
-	if (!run.files || !run.threads || !run.zeroes) {
+	run.slots = load->threads * load->depth;
+	run.threads = calloc(run.slots, sizeof(*run.threads));
+	run.blocks = calloc(load->verify ? run.slots : 1, load->source.block_bytes);
+	if (!run.files || !run.threads || !run.blocks) {
 		rc = sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (rc == 0 && (load->stages & (SL_LOAD_PREPARE | SL_LOAD_RUN))) {
@@ -376,6 +406,7 @@ int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result 
 	sl_meter_fini(&run.meter);
 	free(run.files);
 	free(run.threads);
-	free(run.zeroes);
+	free(run.blocks);
+	sl_fileio_verify_fini(&run.verify);
 	return rc;
 }

@@ -120,10 +120,27 @@ struct sl_load_limits program_limits(struct program *program, uint64_t default_r
 	};
 }
 
+/* stdout, error, exit code. */
+static int program_close(struct program *program, int rc, int late_rc, struct sl_err *late)
+{
+	bool interrupted = program->result.interrupted;
+
+	if (late_rc == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		late_rc = sl_err_set(late, -EIO, "cannot write to stdout");
+	}
+	if (rc < 0 || late_rc < 0) {
+		(void)fprintf(stderr, "sloglab-load: %s\n", rc < 0 ? program->err.msg : late->msg);
+	}
+	sl_load_result_fini(&program->result);
+	if (rc < 0 || late_rc < 0) {
+		return PROGRAM_FAILED;
+	}
+	return interrupted ? PROGRAM_INTERRUPTED : PROGRAM_OK;
+}
+
 int program_end(struct program *program, int rc, bool measured, json_t *about)
 {
 	bool some = measured && (rc == 0 || program->result.requests > 0);
-	bool interrupted = program->result.interrupted;
 	struct sl_err late = {0};
 	int late_rc = 0;
 
@@ -133,16 +150,22 @@ int program_end(struct program *program, int rc, bool measured, json_t *about)
 	if (some && program->json) {
 		late_rc = program_json(program, about, rc < 0 ? program->err.msg : NULL, &late);
 	}
-	if (late_rc == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
-		late_rc = sl_err_set(&late, -EIO, "cannot write to stdout");
-	}
-	if (rc < 0 || late_rc < 0) {
-		(void)fprintf(stderr, "sloglab-load: %s\n", rc < 0 ? program->err.msg : late.msg);
-	}
 	json_decref(about);
-	sl_load_result_fini(&program->result);
-	if (rc < 0 || late_rc < 0) {
-		return PROGRAM_FAILED;
+	return program_close(program, rc, late_rc, &late);
+}
+
+int program_end_rows(struct program *program, int rc, json_t *about)
+{
+	json_t *doc = program_json_head(program);
+	struct sl_err late = {0};
+	int late_rc = 0;
+
+	json_object_update(doc, about);
+	json_object_set_new(doc, "error", rc < 0 ? json_string(program->err.msg) : json_null());
+	if (program->json) {
+		late_rc = program_json_write(program, doc, &late);
 	}
-	return interrupted ? PROGRAM_INTERRUPTED : PROGRAM_OK;
+	json_decref(doc);
+	json_decref(about);
+	return program_close(program, rc, late_rc, &late);
 }

@@ -106,11 +106,16 @@ struct sl_load_limits program_limits(struct program *program, uint64_t default_r
  */
 int program_end(struct program *program, int rc, bool measured, json_t *about);
 
+/* The same for a load of several measurements, which were printed: `about` is the JSON but for its head. */
+int program_end_rows(struct program *program, int rc, json_t *about);
+
 /* The summary, as sysbench prints it. */
 void program_summary(const struct program *program);
 void program_ticker(void *arg, const struct sl_load_sample *sample);
 /* Writes where --json says: "-" or a path, whose file appears whole or not at all. 0 or negative errno. */
 int program_json_write(const struct program *program, const json_t *doc, struct sl_err *err);
+/* What all results begin with. */
+json_t *program_json_head(const struct program *program);
 /* The result of a load. `error` NULL = none. */
 int program_json(const struct program *program, json_t *about, const char *error, struct sl_err *err);
 

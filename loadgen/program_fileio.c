@@ -3,13 +3,36 @@
 #include "loadgen/program.h"
 
 #define MAX_REQUESTS_DEFAULT 10000 /* sysbench 0.4 */
+#define STABLE_UNSET 2
 
 struct fileio {
 	struct program program;
-	const char *url;
-	uint64_t block_bytes, total_bytes, files, fsync_every;
+	const char *url, *path;
+	uint64_t block_bytes, total_bytes, files, fsync_every, depth;
 	unsigned mode, stable, no_fsync_end;
+	bool direct, verify;
 };
+
+/* What is missing or wrong about the options; NULL = nothing. */
+static const char *fileio_wrong(struct fileio *fileio)
+{
+	if ((fileio->url != NULL) == (fileio->path != NULL)) {
+		return "--url is missing; give --url nfs://SERVER/EXPORT, or --path FOLDER, not both";
+	}
+	if (fileio->direct && fileio->url) {
+		return "--direct: only with --path";
+	}
+	if (fileio->total_bytes / fileio->files < fileio->block_bytes) {
+		return "--file-total: less than one block per file";
+	}
+	if (fileio->program.threads * fileio->depth > 1024) {
+		return "--depth: threads x depth is above 1024";
+	}
+	if (fileio->stable == STABLE_UNSET) {
+		fileio->stable = fileio->path ? 1 : 0;
+	}
+	return NULL;
+}
 
 static int fileio_run(struct fileio *fileio, unsigned stages)
 {
@@ -17,6 +40,10 @@ static int fileio_run(struct fileio *fileio, unsigned stages)
 	struct program *program = &fileio->program;
 	struct sl_fileio_load load = {
 	    .url = fileio->url,
+	    .path = fileio->path,
+	    .direct = fileio->direct,
+	    .verify = fileio->verify,
+	    .depth = (uint32_t)fileio->depth,
 	    .stages = stages,
 	    .source = {.mode = (enum sl_fileio_mode)fileio->mode,
 		       .files = (uint32_t)fileio->files,
@@ -44,10 +71,16 @@ int program_fileio(int argc, char **argv)
 				.total_bytes = 2ull << 30,
 				.files = 128,
 				.fsync_every = 100,
+				.depth = 1,
+				.stable = STABLE_UNSET,
 				.mode = SL_FILEIO_RNDRW};
 	const struct sl_option options[] = {
 	    {"url", "URL", "folder: nfs://SERVER/EXPORT[?nfsport=N&mountport=N]", SL_OPT_TEXT, &fileio.url, 0,
 	     0},
+	    {"path", "FOLDER", "a local folder instead", SL_OPT_TEXT, &fileio.path, 0, 0},
+	    {"direct", NULL, "with --path: O_DIRECT", SL_OPT_FLAG, &fileio.direct, 0, 0},
+	    {"verify", NULL, "check that reads find what was written", SL_OPT_FLAG, &fileio.verify, 0, 0},
+	    {"depth", "N", "requests in flight per thread (1)", SL_OPT_NUMBER, &fileio.depth, 1, 1024},
 	    /* In the order of enum sl_fileio_mode. */
 	    {"mode", "seqwr|seqrd|rndrd|rndwr|rndrw", "(rndrw)", SL_OPT_CHOICE, &fileio.mode, 0, 0},
 	    {"block", "BYTES", "size of a request (16KiB)", SL_OPT_BYTES, &fileio.block_bytes, 1, 1 << 20},
@@ -58,18 +91,20 @@ int program_fileio(int argc, char **argv)
 	     &fileio.fsync_every, 0, 1000000000},
 	    {"fsync-end", "on|off", "sync all files at the end (on)", SL_OPT_CHOICE, &fileio.no_fsync_end, 0,
 	     0},
-	    {"stable", "file_sync|unstable_commit", "as ESXi (default) or QEMU writes", SL_OPT_CHOICE,
-	     &fileio.stable, 0, 0},
+	    {"stable", "file_sync|unstable_commit",
+	     "as ESXi or QEMU writes; on a path O_DSYNC or fsync (default)", SL_OPT_CHOICE, &fileio.stable, 0,
+	     0},
 	    PROGRAM_OPTIONS(&fileio.program),
 	    PROGRAM_OPTIONS_END};
 	struct program *program = &fileio.program;
 	struct sl_words operands;
+	const char *wrong;
 	unsigned stages;
 	int exit_code;
 
 	if (!program_begin(
 		program, "fileio", options, argc, argv, &operands,
-		"fileio [prepare|run|cleanup] --url URL [OPTION...]",
+		"fileio [prepare|run|cleanup] (--url URL | --path FOLDER) [OPTION...]",
 		"sysbench 0.4's file I/O: its files, order of requests, syncs and stop rule (10000\n"
 		"requests without --time). Without a stage all are done one after the other.",
 		&exit_code)) {
@@ -77,13 +112,11 @@ int program_fileio(int argc, char **argv)
 	}
 	exit_code = PROGRAM_USAGE;
 	if (program_stages(program, &operands, &stages)) {
-		if (!fileio.url) {
-			(void)program_usage(program, "--url is missing; give --url nfs://SERVER/EXPORT");
-		} else if (fileio.total_bytes / fileio.files < fileio.block_bytes) {
-			(void)program_usage(program, "--file-total: less than one block per file");
-		} else {
+		wrong = fileio_wrong(&fileio);
+		if (!wrong) {
 			return fileio_run(&fileio, stages);
 		}
+		(void)program_usage(program, "%s", wrong);
 	}
 	sl_load_result_fini(&program->result);
 	return exit_code;

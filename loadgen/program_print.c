@@ -209,6 +209,12 @@ static json_t *measured_json(const struct program *program)
 	return doc;
 }
 
+json_t *program_json_head(const struct program *program)
+{
+	return json_pack("{s:s, s:s, s:s}", "schema", "sloglab-load/1", "load", program->load, "version",
+			 SL_VERSION);
+}
+
 int program_json_write(const struct program *program, const json_t *doc, struct sl_err *err)
 {
 	if (strcmp(program->json, "-") == 0) {
@@ -219,8 +225,7 @@ int program_json_write(const struct program *program, const json_t *doc, struct 
 
 int program_json(const struct program *program, json_t *about, const char *error, struct sl_err *err)
 {
-	json_t *doc = json_pack("{s:s, s:s, s:s}", "schema", "sloglab-load/1", "load", program->load,
-				"version", SL_VERSION);
+	json_t *doc = program_json_head(program);
 	json_t *measured = measured_json(program);
 	int rc;
 

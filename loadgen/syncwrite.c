@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loadgen/meter.h"
+#include "loadgen/syncwrite_path.h"
 #include "loadgen/target.h"
 #include "sim/base/rng.h"
 
@@ -186,6 +187,9 @@ int sl_syncwrite_run(const struct sl_syncwrite_config *config, struct sl_load_re
 
 	if (rc) {
 		return rc;
+	}
+	if (config->path) {
+		return sl_syncwrite_path_run(config, ret, err);
 	}
 	rc = load_alloc(&load, err);
 	rc = rc ? rc : load_open(&load, err);

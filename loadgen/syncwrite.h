@@ -1,15 +1,20 @@
-/* Synchronous writes of one file, as a hypervisor's NFS client sends them. */
+/* Synchronous writes of one file: as a hypervisor's NFS client sends them, or as dd oflag=dsync does. */
 #ifndef SL_LOADGEN_SYNCWRITE_H
 #define SL_LOADGEN_SYNCWRITE_H
 
 #include "loadgen/load.h"
 
 struct sl_syncwrite_config {
-	const char *url; /* nfs://SERVER/EXPORT/FILE[?nfsport=N&mountport=N]; the file is made when missing */
+	/* Either nfs://SERVER/EXPORT/FILE[?nfsport=N&mountport=N] or a file or block device. It is made when
+	 * missing. */
+	const char *url, *path;
 	uint32_t block_bytes; /* 1 B .. 1 MiB */
 	uint64_t file_bytes;  /* offsets stay below; at least one block */
 	bool random;          /* else sequential, starting again at the end */
-	bool unstable;  /* each WRITE is UNSTABLE and followed by a COMMIT (QEMU), else FILE_SYNC (ESXi) */
+	/* Each WRITE is UNSTABLE and followed by a COMMIT (QEMU), else FILE_SYNC (ESXi); on a path fdatasync,
+	 * else O_DSYNC. */
+	bool unstable;
+	bool direct;    /* on a path: O_DIRECT */
 	bool zero_data; /* blocks of zero bytes (holes under compression), else random bytes */
 	uint32_t depth; /* requests in flight, 1 .. 1024 */
 	uint64_t seed;

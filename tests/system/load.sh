@@ -44,6 +44,34 @@ expect_rc 0 timeout 60 "$LOAD" fileio --url="$url" $small --max-requests=50 --th
 grep -q '^\[ [0-9]*s \] thds: 4 tps: .* lat (ms,95%): ' "$SCRATCH/out" || fail "no ticker: $(cat "$SCRATCH/out")"
 [ "$(find "$SCRATCH/store/data" -type f | wc -l)" -eq 1 ] || fail "fileio left files"
 
+# Depth: four requests of one thread in flight, each verified.
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio --url="$url" $small --max-requests=400 --depth=4 --verify --json=-
+[ "$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")" -gt 600 ] || fail "depth 4: $(cat "$SCRATCH/out")"
+
+# A local folder: the same rules; files that are written in full, and removed.
+mkdir "$SCRATCH/folder"
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio prepare --path="$SCRATCH/folder" $small
+[ "$(du -k "$SCRATCH/folder/test_file.3" | cut -f1)" -ge 256 ] || fail "prepare left holes"
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio run --path="$SCRATCH/folder" $small --mode=seqwr --fsync-every=16 --threads=2 --json=-
+grep -q '"write": 64,' "$SCRATCH/out" || fail "seqwr is one pass of 64 blocks: $(cat "$SCRATCH/out")"
+grep -q '"fsync": 16$' "$SCRATCH/out" || fail "4 rounds of 4 files: $(cat "$SCRATCH/out")"
+# shellcheck disable=SC2086
+expect_rc 0 timeout 60 "$LOAD" fileio --path="$SCRATCH/folder" $small --max-requests=500 --threads=2 --depth=2 --verify --stable=file_sync
+[ -z "$(ls "$SCRATCH/folder")" ] || fail "fileio left files: $(ls "$SCRATCH/folder")"
+# shellcheck disable=SC2086
+expect_rc 1 timeout 60 "$LOAD" fileio run --path="$SCRATCH/folder" $small
+one_line "$SCRATCH/err"
+expect_rc 0 timeout 60 "$LOAD" syncwrite --path="$SCRATCH/folder/disk" --file-total=1MiB --max-requests=20 --depth=2 --json=-
+grep -q '"operations": 20,' "$SCRATCH/out" || fail "not 20 writes: $(cat "$SCRATCH/out")"
+
+# diskinfo -wS: one line for each size.
+expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --sizes --time=50ms --json="$SCRATCH/j"
+[ "$(grep -c ' kbytes: .* usec/IO = .* Mbytes/s$' "$SCRATCH/out")" -eq 12 ] || fail "not 12 sizes: $(cat "$SCRATCH/out")"
+[ "$(grep -c '"block_bytes"' "$SCRATCH/j")" -eq 12 ] || fail "not 12 sizes: $(cat "$SCRATCH/j")"
+
 # Ctrl-C: what was measured, exit code 130, nothing left.
 # shellcheck disable=SC2086
 "$LOAD" fileio --url="$url" $small --time=60s --report-interval=100ms >"$SCRATCH/int" 2>&1 &
@@ -61,7 +89,7 @@ grep -q 'interrupted' "$SCRATCH/int" || fail "no summary after Ctrl-C"
 for bad in "" "oltpp" "syncwrite" "syncwrite --url=$url --block=4x" "syncwrite --url=$url --time=nan" \
 	"syncwrite --url=$url --depth=0" "syncwrite --url=$url --pattern=up" "syncwrite --url=$url run" \
 	"syncwrite --url=$url --depth=1024 --threads=2" "fileio --url=$url --files=9 --file-total=8B" \
-	"fileio --url=$url --mode=rw" "syncwrite --url=$url --time=5" "syncwrite --url=$url --unknown"; do
+	"fileio --url=$url --mode=rw" "fileio --url=$url --path=/tmp" "fileio --url=$url --direct" "fileio --url=$url --depth=1024 --threads=2" "syncwrite --url=$url --time=5" "syncwrite --url=$url --unknown"; do
 	# shellcheck disable=SC2086
 	expect_rc 2 timeout 20 "$LOAD" $bad
 	one_line "$SCRATCH/err"

@@ -11,7 +11,7 @@
 
 #include "loadgen/audit.h"
 #include "loadgen/audit_log.h"
-#include "loadgen/audit_record.h"
+#include "loadgen/record.h"
 
 #define BYTES 512
 
@@ -19,13 +19,13 @@ Test(audit_record, each_byte_matters)
 {
 	uint8_t record[BYTES];
 
-	sl_audit_record_make(7, 3, record, BYTES);
-	cr_assert_eq(sl_audit_record_check(7, 3, record, BYTES, BYTES), SL_AUDIT_WHOLE);
-	cr_assert_eq(sl_audit_record_check(7, 4, record, BYTES, BYTES), SL_AUDIT_TORN, "in a wrong place");
-	cr_assert_eq(sl_audit_record_check(7, 3, record, BYTES - 8, BYTES), SL_AUDIT_TORN, "cut off");
+	sl_record_make(7, 3, record, BYTES);
+	cr_assert_eq(sl_record_check(7, 3, record, BYTES, BYTES), SL_RECORD_WHOLE);
+	cr_assert_eq(sl_record_check(7, 4, record, BYTES, BYTES), SL_RECORD_TORN, "in a wrong place");
+	cr_assert_eq(sl_record_check(7, 3, record, BYTES - 8, BYTES), SL_RECORD_TORN, "cut off");
 	for (size_t i = 0; i < BYTES; i++) {
 		record[i] ^= 1;
-		cr_assert_eq(sl_audit_record_check(7, 3, record, BYTES, BYTES), SL_AUDIT_TORN, "byte %zu", i);
+		cr_assert_eq(sl_record_check(7, 3, record, BYTES, BYTES), SL_RECORD_TORN, "byte %zu", i);
 		record[i] ^= 1;
 	}
 }
@@ -34,26 +34,26 @@ Test(audit_record, nothing_and_another_run_s_record_are_absent)
 {
 	uint8_t record[BYTES] = {0}, other[BYTES];
 
-	cr_assert_eq(sl_audit_record_check(7, 3, record, BYTES, BYTES), SL_AUDIT_ABSENT);
-	cr_assert_eq(sl_audit_record_check(7, 3, record, 0, BYTES), SL_AUDIT_ABSENT);
-	sl_audit_record_make(8, 3, other, BYTES);
-	cr_assert_eq(sl_audit_record_check(7, 3, other, BYTES, BYTES), SL_AUDIT_ABSENT);
+	cr_assert_eq(sl_record_check(7, 3, record, BYTES, BYTES), SL_RECORD_ABSENT);
+	cr_assert_eq(sl_record_check(7, 3, record, 0, BYTES), SL_RECORD_ABSENT);
+	sl_record_make(8, 3, other, BYTES);
+	cr_assert_eq(sl_record_check(7, 3, other, BYTES, BYTES), SL_RECORD_ABSENT);
 	/* Half of ours over another run's. */
-	sl_audit_record_make(7, 3, record, BYTES);
+	sl_record_make(7, 3, record, BYTES);
 	memcpy(other, record, BYTES / 2);
-	cr_assert_eq(sl_audit_record_check(7, 3, other, BYTES, BYTES), SL_AUDIT_TORN);
+	cr_assert_eq(sl_record_check(7, 3, other, BYTES, BYTES), SL_RECORD_TORN);
 }
 
 Test(audit_record, an_audit_overwrites_only_audits_and_nothing)
 {
 	uint8_t record[BYTES];
 
-	sl_audit_record_make(7, 0, record, BYTES);
-	cr_assert(sl_audit_record_harmless(record, 8));
-	cr_assert(sl_audit_record_harmless("\0\0\0\0\0\0\0", 8));
-	cr_assert(sl_audit_record_harmless("", 0));
-	cr_assert_not(sl_audit_record_harmless("#!/bin/sh", 8));
-	cr_assert_not(sl_audit_record_harmless("x", 1));
+	sl_record_make(7, 0, record, BYTES);
+	cr_assert(sl_record_harmless(record, 8));
+	cr_assert(sl_record_harmless("\0\0\0\0\0\0\0", 8));
+	cr_assert(sl_record_harmless("", 0));
+	cr_assert_not(sl_record_harmless("#!/bin/sh", 8));
+	cr_assert_not(sl_record_harmless("x", 1));
 }
 
 /* A scratch file's name; the caller frees. */

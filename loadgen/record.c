@@ -1,5 +1,5 @@
 /* Magic, run, number, then the stream that run and number give: 8 bytes at a time, little-endian. */
-#include "loadgen/audit_record.h"
+#include "loadgen/record.h"
 
 #include <endian.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static uint64_t word(uint64_t run, uint64_t number, size_t at)
 	}
 }
 
-void sl_audit_record_make(uint64_t run, uint64_t number, void *buf, size_t bytes)
+void sl_record_make(uint64_t run, uint64_t number, void *buf, size_t bytes)
 {
 	uint8_t *to = buf;
 
@@ -61,27 +61,26 @@ static bool is_zero(const uint8_t *buf, size_t bytes)
 	return bytes == 0 || (buf[0] == 0 && memcmp(buf, buf + 1, bytes - 1) == 0);
 }
 
-enum sl_audit_state sl_audit_record_check(uint64_t run, uint64_t number, const void *buf, size_t got,
-					  size_t bytes)
+enum sl_record_state sl_record_check(uint64_t run, uint64_t number, const void *buf, size_t got, size_t bytes)
 {
 	const uint8_t *from = buf;
 	uint64_t other;
 
 	if (is_zero(from, got)) {
-		return SL_AUDIT_ABSENT;
+		return SL_RECORD_ABSENT;
 	}
 	if (got == bytes && matches(run, number, from, bytes)) {
-		return SL_AUDIT_WHOLE;
+		return SL_RECORD_WHOLE;
 	}
 	if (got < 16 || memcmp(from, magic, sizeof(magic)) != 0) {
-		return SL_AUDIT_TORN;
+		return SL_RECORD_TORN;
 	}
 	memcpy(&other, from + 8, sizeof(other));
 	other = le64toh(other);
-	return other != run && matches(other, number, from, got) ? SL_AUDIT_ABSENT : SL_AUDIT_TORN;
+	return other != run && matches(other, number, from, got) ? SL_RECORD_ABSENT : SL_RECORD_TORN;
 }
 
-bool sl_audit_record_harmless(const void *buf, size_t bytes)
+bool sl_record_harmless(const void *buf, size_t bytes)
 {
 	return is_zero(buf, bytes) || (bytes >= sizeof(magic) && memcmp(buf, magic, sizeof(magic)) == 0);
 }
