@@ -29,7 +29,8 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM
 
 wait_for() {
-	tries=400
+	tries=$(($1 * 20))
+	shift
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || return 1
@@ -37,45 +38,13 @@ wait_for() {
 	done
 }
 
-listening() {
-	ss -Hltn "sport = :$1" | grep -q .
-}
-
-ganesha_missing() {
-	[ "$(id -u)" -eq 0 ] || { echo "not root" && return; }
-	command -v ganesha.nfsd >/dev/null || { echo "nfs-ganesha is not installed" && return; }
-	ls /usr/lib/*/ganesha/libfsalmem.so >/dev/null 2>&1 || { echo "nfs-ganesha-mem is not installed" && return; }
-	command -v rpcbind >/dev/null || { echo "rpcbind is not installed" && return; }
-	command -v ip >/dev/null || echo "iproute2 is not installed"
-}
-
-# ganesha asks getaddrinfo for its address, which wants one beside 127.0.0.1.
-ganesha_start() {
-	ip addr add 10.99.0.1/32 dev lo
-	mount -t tmpfs tmpfs /run
-	mkdir -p /run/ganesha "$SCRATCH/recovery"
-	rpcbind -f >/dev/null 2>&1 &
-	PIDS="$PIDS $!"
-	wait_for listening 111 || return 1
-	cat >"$SCRATCH/ganesha.conf" <<-CONF
-		NFS_CORE_PARAM { Bind_addr = 10.99.0.1; Protocols = 3; NFS_Port = 2049; MNT_Port = 20048;
-			Enable_NLM = false; Enable_RQUOTA = false; }
-		NFSV4 { Graceless = true; RecoveryRoot = "$SCRATCH/recovery"; }
-		MEM { Inode_Size = 0x200000; }
-		EXPORT { Export_Id = 1; Path = /export; Pseudo = /export; Protocols = 3; Transports = TCP;
-			Access_Type = RW; Squash = None; SecType = sys, none; FSAL { Name = MEM; } }
-	CONF
-	ganesha.nfsd -F -f "$SCRATCH/ganesha.conf" -L "$SCRATCH/ganesha.log" -p "$SCRATCH/ganesha.pid" >/dev/null 2>&1 &
-	GANESHA=$!
-	PIDS="$PIDS $GANESHA"
-	wait_for listening 2049 && wait_for listening 20048
-}
+. "${0%/*}/../tests/lib/ganesha.sh"
 
 own_start() {
 	"$BIN/system_nfsd" --dir="$SCRATCH/store" >"$SCRATCH/log" 2>&1 &
 	OWN=$!
 	PIDS="$PIDS $OWN"
-	wait_for grep -q ready "$SCRATCH/log" || { cat "$SCRATCH/log" >&2 && exit 1; }
+	wait_for 20 grep -q ready "$SCRATCH/log" || { cat "$SCRATCH/log" >&2 && exit 1; }
 	read -r _ port mport <"$SCRATCH/log"
 }
 
@@ -85,15 +54,15 @@ if [ "${SL_BENCH_INSIDE:-}" = 1 ]; then
 	mount -t tmpfs tmpfs "$SCRATCH"
 fi
 own_start
-missing=$(ganesha_missing)
-if [ -z "$missing" ] && ! ganesha_start; then
+missing=$(ganesha_missing MEM)
+if [ -z "$missing" ] && ! ganesha_start MEM /export; then
 	missing="it did not start: $(tail -1 "$SCRATCH/ganesha.log" 2>/dev/null)"
 fi
 for _ in $(seq "$ROUNDS"); do
 	for depth in 32 1; do
 		"$BIN/nfs_bench" sloglab 127.0.0.1 "$port" "$mport" / "$OWN" "$depth"
 		if [ -z "$missing" ]; then
-			"$BIN/nfs_bench" ganesha 10.99.0.1 2049 20048 /export "$GANESHA" "$depth"
+			"$BIN/nfs_bench" ganesha "$GANESHA_ADDRESS" 2049 20048 /export "$GANESHA" "$depth"
 		fi
 	done
 done >"$SCRATCH/figures"

@@ -348,7 +348,7 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t o
 		return 0;
 	}
 	/* Bytes written inside a file without holes need no further room. */
-	grows = offset + bytes > file->size_bytes || file->used_bytes < file->size_bytes;
+	grows = offset + bytes > file->size_bytes || sl_filedata_used(file) < file->size_bytes;
 	if (grows && data->capacity_bytes > 0 && room_left(data) < bytes) {
 		return -ENOSPC;
 	}

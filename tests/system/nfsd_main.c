@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -19,6 +20,10 @@ struct options {
 	uint16_t nfs, mount, portmap;
 	int64_t delay_ns, credit_ns;
 	uint32_t connections;
+	uint64_t capacity_bytes;
+	int64_t idle_ns, stall_ns;
+	enum sl_nfs3_squash squash;
+	bool read_only, host_durable;
 };
 
 /* Every timed operation takes the same time, any number of them at once. */
@@ -111,6 +116,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'x':
 		options->connections = (uint32_t)number(state, arg, SL_UNIT_NONE);
 		return 0;
+	case 's':
+		options->capacity_bytes = (uint64_t)number(state, arg, SL_UNIT_BYTES);
+		return 0;
+	case 'i':
+		options->idle_ns = (int64_t)number(state, arg, SL_UNIT_TIME);
+		return 0;
+	case 't':
+		options->stall_ns = (int64_t)number(state, arg, SL_UNIT_TIME);
+		return 0;
+	case 'q':
+		options->squash = strcmp(arg, "all") == 0    ? SL_NFS3_SQUASH_ALL
+				  : strcmp(arg, "root") == 0 ? SL_NFS3_SQUASH_ROOT
+							     : SL_NFS3_SQUASH_NONE;
+		return 0;
+	case 'r':
+		options->read_only = true;
+		return 0;
+	case 'h':
+		options->host_durable = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -127,6 +152,8 @@ static void report(struct sl_datastore *ds)
 	       " credit_ns %" PRId64 "\n",
 	       sl_hist_quantile(&timing->lateness, 0.5), sl_hist_quantile(&timing->lateness, 0.99),
 	       sl_hist_quantile(&timing->modelled, 0.5), timing->credit_used_ns);
+	printf("duplicates %" PRIu64 " host_syncs %" PRIu64 " errors %" PRIu64 "\n", stats->duplicates,
+	       timing->host_syncs, timing->errors);
 }
 
 static int serve(const struct options *options, struct sl_err *err)
@@ -149,6 +176,12 @@ static int serve(const struct options *options, struct sl_err *err)
 	    .portmap_port = options->portmap,
 	    .credit_cap_ns = options->credit_ns,
 	    .max_connections = options->connections,
+	    .capacity_bytes = options->capacity_bytes,
+	    .idle_ns = options->idle_ns,
+	    .stall_ns = options->stall_ns,
+	    .squash = options->squash,
+	    .read_only = options->read_only,
+	    .host_durable = options->host_durable,
 	};
 	int rc = wall && model && null ? stopper_open(&stopper, wall, err) : -1;
 
@@ -178,6 +211,12 @@ int main(int argc, char **argv)
 	    {"latency", 'l', "TIME", 0, "of every operation", 0},
 	    {"credit", 'c', "TIME", 0, "cap of the lateness credit", 0},
 	    {"connections", 'x', "N", 0, "at most", 0},
+	    {"size", 's', "SIZE", 0, "of the modelled pool", 0},
+	    {"idle", 'i', "TIME", 0, "silent connections are closed", 0},
+	    {"stall", 't', "TIME", 0, "dawdling ones too", 0},
+	    {"squash", 'q', "none|root|all", 0, "whose rights are nobody's", 0},
+	    {"read-only", 'r', NULL, 0, "export", 0},
+	    {"host-durable", 'h', NULL, 0, "stable data is on the host's disk", 0},
 	    {0},
 	};
 	static const struct argp argp = {.options = option_table, .parser = parse_option};

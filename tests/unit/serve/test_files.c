@@ -2,135 +2,14 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files_rig.h"
 #include "sim/base/rng.h"
-#include "sim/serve/datastore.h"
-#include "sim/serve/files.h"
-#include "sim/store/tree.h"
-
-#define DIRTY_MAX (1u << 20)
-
-static int entry_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
-static void scratch_remove(char *dir)
-{
-	nftw(dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
-	free(dir);
-}
-
-static char *scratch_new(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *dir = NULL;
-
-	cr_assert(asprintf(&dir, "%s/sloglab-files-XXXXXX", tmp ? tmp : "/tmp") > 0);
-	cr_assert(mkdtemp(dir) != NULL);
-	return dir;
-}
-
-static char *path_in(const char *dir, const char *name)
-{
-	char *path = NULL;
-
-	cr_assert(asprintf(&path, "%s/%s", dir, name) > 0);
-	return path;
-}
-
-static int files_open(const char *dir, uint64_t dirty_max, struct sl_tree **ret, struct sl_err *err)
-{
-	struct sl_files_options options = {.dir = dir, .dirty_max_bytes = dirty_max};
-
-	return sl_files_open(&options, ret, err);
-}
-
-static struct sl_tree *tree_open(const char *dir, uint64_t dirty_max)
-{
-	struct sl_err err = {0};
-	struct sl_tree *tree = NULL;
-	int rc = files_open(dir, dirty_max, &tree, &err);
-
-	cr_assert_eq(rc, 0, "%s", err.msg);
-	return tree;
-}
-
-static uint64_t tree_make(struct sl_tree *tree, uint64_t dir, const char *name, enum sl_ftype type)
-{
-	struct sl_setattr set = {0};
-	uint64_t ino = 0;
-
-	cr_assert_eq(tree->ops->create(tree, dir, name, type, &set, &ino), 0);
-	return ino;
-}
-
-static void tree_write(struct sl_tree *tree, uint64_t ino, uint64_t offset, const char *text,
-		       enum sl_stable stable)
-{
-	cr_assert_eq(tree->ops->write(tree, ino, offset, text, (uint32_t)strlen(text), stable), 0);
-}
-
-static void tree_expect(struct sl_tree *tree, uint64_t ino, uint64_t offset, const char *text)
-{
-	char buf[256] = {0};
-	uint32_t got = 0;
-	bool eof = false;
-
-	cr_assert_eq(tree->ops->read(tree, ino, offset, buf, (uint32_t)strlen(text), &got, &eof), 0);
-	cr_assert_eq(got, strlen(text));
-	cr_assert_eq(memcmp(buf, text, got), 0, "got \"%s\", not \"%s\"", buf, text);
-}
-
-static uint64_t tree_size(struct sl_tree *tree, uint64_t ino)
-{
-	struct sl_attr attr;
-
-	cr_assert_eq(tree->ops->getattr(tree, ino, &attr), 0);
-	return attr.size_bytes;
-}
-
-struct listing {
-	char text[4096];
-	uint64_t last_cookie;
-	int limit, count;
-};
-
-static bool listing_add(void *arg, const char *name, uint64_t ino, uint64_t cookie)
-{
-	struct listing *listing = arg;
-	size_t used = strlen(listing->text);
-
-	(void)ino;
-	if (listing->limit > 0 && listing->count == listing->limit) {
-		return false;
-	}
-	snprintf(listing->text + used, sizeof(listing->text) - used, "%s ", name);
-	listing->last_cookie = cookie;
-	listing->count++;
-	return true;
-}
-
-/* Names of a folder, or NULL-free "" when it is empty. */
-static void tree_list(struct sl_tree *tree, uint64_t dir, struct listing *ret)
-{
-	*ret = (struct listing){0};
-	cr_assert_eq(tree->ops->readdir(tree, dir, 0, listing_add, ret), 0);
-}
-
-static int64_t fixed_clock(void *arg)
-{
-	return *(int64_t *)arg;
-}
 
 Test(files, names_and_attributes_survive_a_restart, .timeout = 30)
 {
@@ -215,13 +94,6 @@ Test(files, names_have_their_errors, .timeout = 30)
 	scratch_remove(dir);
 }
 
-static uint64_t file_bytes(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
 static void file_copy(const char *from, const char *to, size_t bytes)
 {
 	char buf[8192];
@@ -241,7 +113,7 @@ static void steps_run(struct sl_tree *tree, int n, uint64_t *ends, const char *j
 {
 	struct sl_setattr set = {.mask = SL_SET_MODE, .mode = 0600};
 	struct sl_attr attr;
-	uint64_t sub = 0, ino;
+	uint64_t sub = 0, two = 0, ino;
 	int rc = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -253,16 +125,26 @@ static void steps_run(struct sl_tree *tree, int n, uint64_t *ends, const char *j
 			rc = tree->ops->create(tree, sub, "one", SL_FT_REG, &set, &ino);
 			break;
 		case 2:
-			rc = tree->ops->create(tree, SL_TREE_ROOT, "two", SL_FT_REG, &set, &ino);
+			rc = tree->ops->create(tree, SL_TREE_ROOT, "two", SL_FT_REG, &set, &two);
 			break;
 		case 3:
 			rc = tree->ops->setattr(tree, sub, &set, &attr);
 			break;
 		case 4:
-			rc = tree->ops->remove(tree, sub, "one", SL_FT_REG);
+			rc = tree->ops->link(tree, two, SL_TREE_ROOT, "three");
+			break;
+		case 5:
+			rc = tree->ops->rename(tree, SL_TREE_ROOT, "two", SL_TREE_ROOT, "one");
+			break;
+		case 6: /* in one step: never both, never none */
+			rc = tree->ops->rename(tree, SL_TREE_ROOT, "three", sub, "one");
+			break;
+		case 7:
+			rc = tree->ops->symlink(tree, SL_TREE_ROOT, "link", "/a/target", &set, &ino);
 			break;
 		default:
-			rc = tree->ops->remove(tree, SL_TREE_ROOT, "sub", SL_FT_DIR);
+			rc = tree->ops->remove(tree, sub, "one", SL_FT_REG);
+			rc = rc ? rc : tree->ops->remove(tree, SL_TREE_ROOT, "sub", SL_FT_DIR);
 			break;
 		}
 		cr_assert_eq(rc, 0, "step %d: %d", i, rc);
@@ -275,10 +157,18 @@ static void steps_run(struct sl_tree *tree, int n, uint64_t *ends, const char *j
 /* Kill at every byte: what was acknowledged is there, what was not is gone, and the tree works on. */
 Test(files, a_kill_at_every_journal_byte_leaves_a_consistent_tree, .timeout = 120)
 {
-	static const char *const root_after[] = {"",         "sub ",     "sub ", "sub two ",
-						 "sub two ", "sub two ", "two "};
+	static const char *const root_after[] = {"",
+						 "sub ",
+						 "sub ",
+						 "sub two ",
+						 "sub two ",
+						 "sub two three ",
+						 "sub three one ",
+						 "sub one ",
+						 "sub one link ",
+						 "one link "};
 	enum {
-		STEPS = 6
+		STEPS = 9
 	};
 	char *dir = scratch_new(), *journal = path_in(dir, "journal"), *saved = path_in(dir, "saved");
 	uint64_t ends[STEPS + 1];

@@ -1,0 +1,189 @@
+/* The durable tree: links and renames, snapshots, versions, a full pool, the host's disk, progress. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files_rig.h"
+
+static void tree_names(struct sl_tree *tree, uint64_t dir, const char *want)
+{
+	struct listing listing;
+
+	tree_list(tree, dir, &listing);
+	cr_assert_str_eq(listing.text, want);
+}
+
+/* Links, renames and targets are in the journal (or the file) before the call returns. */
+Test(files, links_and_renames_survive_a_kill, .timeout = 30)
+{
+	char *dir = scratch_new();
+	char target[SL_TREE_TARGET_MAX + 1];
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	uint64_t sub = tree_make(tree, SL_TREE_ROOT, "sub", SL_FT_DIR);
+	uint64_t file = tree_make(tree, SL_TREE_ROOT, "file", SL_FT_REG), link, found;
+	uint64_t victim = tree_make(tree, sub, "victim", SL_FT_REG);
+	struct sl_attr attr;
+
+	tree_write(tree, file, 0, "content", SL_FILE_SYNC);
+	tree_write(tree, victim, 0, "doomed", SL_FILE_SYNC);
+	cr_assert_eq(tree->ops->link(tree, file, sub, "other"), 0);
+	cr_assert_eq(tree->ops->rename(tree, SL_TREE_ROOT, "file", sub, "victim"), 0);
+	cr_assert_eq(tree->ops->symlink(tree, sub, "sym", "../elsewhere", NULL, &link), 0);
+	cr_assert_eq(tree->ops->rename(tree, SL_TREE_ROOT, "sub", SL_TREE_ROOT, "dir"), 0);
+	for (int round = 0; round < 2; round++) {
+		tree->ops->free(tree);
+		tree = tree_open(dir, DIRTY_MAX);
+		tree_names(tree, SL_TREE_ROOT, "dir ");
+		tree_names(tree, sub, "other victim sym ");
+		cr_assert_eq(tree->ops->lookup(tree, sub, "victim", &found), 0);
+		cr_assert_eq(found, file);
+		tree_expect(tree, file, 0, "content");
+		cr_assert_eq(tree->ops->getattr(tree, file, &attr), 0);
+		cr_assert_eq(attr.nlink, 2);
+		cr_assert_eq(tree->ops->getattr(tree, victim, &attr), -ESTALE);
+		cr_assert_eq(tree->ops->readlink(tree, link, target), 0);
+		cr_assert_str_eq(target, "../elsewhere");
+		cr_assert_eq(tree->ops->getattr(tree, link, &attr), 0);
+		cr_assert_eq(attr.size_bytes, 12);
+	}
+	/* The last name takes the bytes along. */
+	cr_assert_eq(tree->ops->remove(tree, sub, "victim", SL_FT_REG), 0);
+	tree_expect(tree, file, 0, "content");
+	cr_assert_eq(tree->ops->remove(tree, sub, "other", SL_FT_REG), 0);
+	cr_assert_eq(tree->ops->getattr(tree, file, &attr), -ESTALE);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+/* A snapshot keeps every name of a file, and the order of each folder. */
+Test(files, a_snapshot_keeps_links_and_order, .timeout = 60)
+{
+	char *dir = scratch_new();
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	uint64_t a = tree_make(tree, SL_TREE_ROOT, "a", SL_FT_DIR);
+	uint64_t b = tree_make(tree, SL_TREE_ROOT, "b", SL_FT_DIR);
+	uint64_t file = tree_make(tree, b, "file", SL_FT_REG);
+	struct sl_setattr set = {.mask = SL_SET_MODE, .mode = 0600};
+
+	cr_assert_eq(tree->ops->link(tree, file, a, "first"), 0);
+	cr_assert_eq(tree->ops->link(tree, file, b, "second"), 0);
+	cr_assert_eq(tree->ops->rename(tree, b, "file", b, "third"), 0);
+	cr_assert_eq(tree->ops->rename(tree, SL_TREE_ROOT, "a", b, "a"), 0);
+	for (int i = 0; i < 10100; i++) { /* far more records than names: a snapshot */
+		cr_assert_eq(tree->ops->setattr(tree, b, &set, NULL), 0);
+	}
+	tree->ops->free(tree);
+	tree = tree_open(dir, DIRTY_MAX);
+	tree_names(tree, SL_TREE_ROOT, "b ");
+	tree_names(tree, b, "second third a ");
+	tree_names(tree, a, "first ");
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+Test(files, a_folder_of_another_version_is_refused_in_one_line, .timeout = 30)
+{
+	char *dir = scratch_new(), *journal = path_in(dir, "journal");
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	struct sl_err err = {0};
+	FILE *file;
+
+	tree->ops->free(tree);
+	file = fopen(journal, "r+b");
+	cr_assert(file != NULL);
+	fseek(file, (long)strlen("sloglab-tree/"), SEEK_SET);
+	fputc('1', file);
+	fclose(file);
+	cr_assert_eq(files_open(dir, DIRTY_MAX, &tree, &err), -ENOTSUP);
+	cr_assert(strstr(err.msg, "format 1, this one reads 2") != NULL, "%s", err.msg);
+	cr_assert(strchr(err.msg, '\n') == NULL);
+	free(journal);
+	scratch_remove(dir);
+}
+
+/* The modelled pool is full before the host's disk is. */
+Test(files, a_full_pool_refuses_more_and_lives_on, .timeout = 30)
+{
+	char *dir = scratch_new();
+	struct sl_files_options options = {
+	    .dir = dir, .dirty_max_bytes = DIRTY_MAX, .capacity_bytes = 1 << 20};
+	static char block[1 << 16];
+	struct sl_tree *tree;
+	struct sl_fsstat stat;
+	uint64_t file, offset = 0;
+	int rc = 0;
+
+	cr_assert_eq(sl_files_open(&options, &tree, NULL), 0);
+	file = tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG);
+	memset(block, 'x', sizeof(block));
+	while (rc == 0 && offset < 4u << 20) {
+		enum sl_stable stable = offset % (1 << 17) ? SL_UNSTABLE : SL_FILE_SYNC;
+
+		rc = tree->ops->write(tree, file, offset, block, sizeof(block), stable);
+		offset += rc == 0 ? sizeof(block) : 0;
+	}
+	cr_assert_eq(rc, -ENOSPC);
+	cr_assert_eq(offset, 1 << 20);
+	cr_assert_eq(tree_size(tree, file), offset);
+	cr_assert_eq(tree->ops->fsstat(tree, &stat), 0);
+	cr_assert_eq(stat.total_bytes, 1 << 20);
+	cr_assert_eq(stat.free_bytes, 0);
+	/* What is there can be overwritten, and removed. */
+	tree_write(tree, file, 0, "again", SL_FILE_SYNC);
+	tree_expect(tree, file, 0, "again");
+	cr_assert_eq(tree->ops->remove(tree, SL_TREE_ROOT, "f", SL_FT_REG), 0);
+	cr_assert_eq(tree->ops->fsstat(tree, &stat), 0);
+	cr_assert_eq(stat.free_bytes, 1 << 20);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+/* Durable on the host too: counted, so that it can be told. */
+Test(files, host_durable_waits_for_the_disk, .timeout = 30)
+{
+	char *dir = scratch_new();
+	struct sl_files_options options = {.dir = dir, .dirty_max_bytes = DIRTY_MAX, .host_durable = true};
+	struct sl_tree *tree;
+	uint64_t file;
+
+	cr_assert_eq(sl_files_open(&options, &tree, NULL), 0);
+	file = tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG);
+	tree_write(tree, file, 0, "unstable", SL_UNSTABLE);
+	cr_assert_eq(sl_files_syncs(tree).count, 0);
+	cr_assert_eq(tree->ops->commit(tree, file), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 1);
+	tree_write(tree, file, 0, "stable", SL_FILE_SYNC);
+	cr_assert_eq(sl_files_syncs(tree).count, 2);
+	cr_assert(sl_files_syncs(tree).time_ns > 0);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+static void progress_note(void *arg, uint64_t done, uint64_t total)
+{
+	uint64_t *last = arg;
+
+	cr_assert(done >= last[0] && done <= total);
+	last[0] = done;
+	last[1] = total;
+}
+
+Test(files, recovery_shows_its_progress, .timeout = 30)
+{
+	char *dir = scratch_new(), *journal = path_in(dir, "journal");
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	uint64_t last[2] = {0, 0};
+	struct sl_files_options options = {
+	    .dir = dir, .dirty_max_bytes = DIRTY_MAX, .progress = progress_note, .progress_arg = last};
+
+	tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG);
+	tree->ops->free(tree);
+	cr_assert_eq(sl_files_open(&options, &tree, NULL), 0);
+	cr_assert_eq(last[0], file_bytes(journal));
+	cr_assert_eq(last[1], last[0]);
+	tree->ops->free(tree);
+	free(journal);
+	scratch_remove(dir);
+}
