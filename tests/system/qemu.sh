@@ -21,6 +21,15 @@ timeout 120 qemu-img create -f raw "$url/disk.raw" 64M >/dev/null || fail "creat
 timeout 120 qemu-io -f raw -c 'write -P 0xa5 1M 64k' -c 'flush' -c 'read -P 0xa5 1M 64k' -c 'read -P 0 2M 64k' \
 	"$url/disk.raw" >"$SCRATCH/io" || fail "qemu-io: $(cat "$SCRATCH/io")"
 ! grep -q 'verification failed' "$SCRATCH/io" || fail "$(cat "$SCRATCH/io")"
+# A disk of 2 GiB with 48 MiB in it: the holes stay holes.
+truncate -s 2G "$SCRATCH/sparse"
+for at in 0 700 1400 2000; do
+	dd if=/dev/urandom of="$SCRATCH/sparse" bs=1M count=12 seek="$at" conv=notrunc status=none
+done
+timeout 200 qemu-img convert -f raw -O raw "$SCRATCH/sparse" "$url/sparse.raw" || fail "convert 2 GiB"
+timeout 200 qemu-img compare -f raw -F raw "$SCRATCH/sparse" "$url/sparse.raw" || fail "compare 2 GiB"
+used=$(du -sm "$SCRATCH/store" | cut -f 1)
+[ "$used" -lt 200 ] || fail "the sparse disk takes $used MiB"
 # What the guest flushed survives kill -9.
 kill -KILL "$SERVER"
 wait "$SERVER" 2>/dev/null || true
