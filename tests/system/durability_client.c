@@ -1,10 +1,14 @@
 /*
  * A client for restart.sh. "sync": writes numbered blocks FILE_SYNC, one at a time, printing how many were
  * acknowledged, then reads them all back. "unstable": writes 100 blocks UNSTABLE, prints "written", waits
- * until the server is killed, writes one more, commits, and counts the blocks that are lost.
+ * until the server is killed, writes one more, commits, and counts the blocks that are lost. "rename": writes
+ * numbered files and gives each the same name in turn, until SIGINT: that name is never missing, and never
+ * older than what was acknowledged, however often the server is killed meanwhile.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +113,65 @@ static int run_unstable(struct nfs_context *nfs, const char *path)
 	return nfs_close(nfs, fh) < 0 ? fail(nfs, "close") : 0;
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+/* The number in the file, or -1. */
+static int number_read(struct nfs_context *nfs, const char *path)
+{
+	struct nfsfh *fh = NULL;
+	char text[16] = "";
+
+	if (nfs_open2(nfs, path, O_RDONLY, 0, &fh) < 0 || nfs_pread(nfs, fh, 0, sizeof(text) - 1, text) < 0) {
+		return -1;
+	}
+	(void)nfs_close(nfs, fh);
+	return (int)strtol(text, NULL, 10);
+}
+
+static int number_write(struct nfs_context *nfs, const char *path, int number)
+{
+	struct nfsfh *fh = NULL;
+	char text[16] = "";
+
+	(void)snprintf(text, sizeof(text), "%d", number);
+	if (nfs_open2(nfs, path, O_RDWR | O_CREAT | O_SYNC, 0644, &fh) < 0 ||
+	    nfs_pwrite(nfs, fh, 0, sizeof(text), text) != (int)sizeof(text)) {
+		return -1;
+	}
+	return nfs_close(nfs, fh);
+}
+
+static int run_rename(struct nfs_context *nfs)
+{
+	int number = 0;
+
+	(void)signal(SIGINT, interrupt);
+	while (!interrupted) {
+		int rc, found;
+
+		if (number_write(nfs, "/next", ++number) < 0) {
+			return fail(nfs, "write");
+		}
+		rc = nfs_rename(nfs, "/next", "/current");
+		found = number_read(nfs, "/current");
+		/* The answer of a rename that was done may be lost with the server, which then finds no
+		 * "next". */
+		if ((rc < 0 && rc != -ENOENT) || found != number) {
+			fprintf(stderr, "rename %d gave %d, \"current\" is %d\n", number, rc, found);
+			return 1;
+		}
+		printf("%d\n", number);
+		fflush(stdout);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct nfs_context *nfs = nfs_init_context();
@@ -116,14 +179,16 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!url) {
-		fprintf(stderr, "usage: %s nfs://SERVER/FILE?... sync|unstable\n", argv[0]);
+		fprintf(stderr, "usage: %s nfs://SERVER/FILE?... sync|unstable|rename\n", argv[0]);
 		return 2;
 	}
 	nfs_set_autoreconnect(nfs, -1);
 	if (nfs_mount(nfs, url->server, url->path[0] ? url->path : "/") < 0) {
 		return fail(nfs, "mount");
 	}
-	rc = strcmp(argv[2], "sync") == 0 ? run_sync(nfs, url->file) : run_unstable(nfs, url->file);
+	rc = strcmp(argv[2], "rename") == 0 ? run_rename(nfs)
+	     : strcmp(argv[2], "sync") == 0 ? run_sync(nfs, url->file)
+					    : run_unstable(nfs, url->file);
 	nfs_destroy_url(url);
 	nfs_destroy_context(nfs);
 	return rc;

@@ -23,7 +23,7 @@ struct options {
 	uint64_t capacity_bytes;
 	int64_t idle_ns, stall_ns;
 	enum sl_nfs3_squash squash;
-	bool read_only, host_durable;
+	bool read_only, host_durable, sync_disabled;
 };
 
 /* Every timed operation takes the same time, any number of them at once. */
@@ -133,6 +133,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'r':
 		options->read_only = true;
 		return 0;
+	case 'y':
+		options->sync_disabled = true;
+		return 0;
 	case 'h':
 		options->host_durable = true;
 		return 0;
@@ -182,6 +185,7 @@ static int serve(const struct options *options, struct sl_err *err)
 	    .squash = options->squash,
 	    .read_only = options->read_only,
 	    .host_durable = options->host_durable,
+	    .sync_disabled = options->sync_disabled,
 	};
 	int rc = wall && model && null ? stopper_open(&stopper, wall, err) : -1;
 
@@ -216,6 +220,7 @@ int main(int argc, char **argv)
 	    {"stall", 't', "TIME", 0, "dawdling ones too", 0},
 	    {"squash", 'q', "none|root|all", 0, "whose rights are nobody's", 0},
 	    {"read-only", 'r', NULL, 0, "export", 0},
+	    {"sync-disabled", 'y', NULL, 0, "stable data is volatile", 0},
 	    {"host-durable", 'h', NULL, 0, "stable data is on the host's disk", 0},
 	    {0},
 	};
