@@ -97,6 +97,19 @@ static void node_unlink(struct node *node)
 	}
 }
 
+/* A folder's only name goes, and all that is in it. */
+static void tree_free(struct node *dir)
+{
+	for (unsigned i = 0; i < NAMES; i++) {
+		if (dir->names[i] && dir->names[i]->kind == DIRECTORY) {
+			tree_free(dir->names[i]);
+		} else if (dir->names[i]) {
+			node_unlink(dir->names[i]);
+		}
+	}
+	node_unlink(dir);
+}
+
 static unsigned depth_of(const struct node *dir)
 {
 	unsigned depth = 0;
@@ -641,6 +654,7 @@ int main(int argc, char **argv)
 	steps_run(&oracle, steps);
 	tree_compare(&oracle, oracle.root);
 	(void)printf("%u operations agree\n", steps);
+	tree_free(oracle.root);
 	nfs_destroy_url(url);
 	nfs_destroy_context(oracle.nfs);
 	return 0;
