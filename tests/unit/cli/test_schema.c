@@ -1,5 +1,6 @@
 #include <jansson.h>
 
+#include "cli/report_powercut.h"
 #include "tests/unit/cli/lib.h"
 #include "tests/unit/cli/schema.h"
 
@@ -123,4 +124,41 @@ Test(schema, violations_are_seen)
 		made_fini(&m);
 	}
 	json_decref(schema);
+}
+
+Test(schema, what_powercut_writes_obeys)
+{
+	json_t *schema = load(SL_SOURCE_DIR "/docs/powercut.schema.json"), *root, *verdict;
+	struct sl_verdict verdicts[] = {{.variant = 0,
+					 .n_cuts = 3,
+					 .lossy = 2,
+					 .worst = {.lost = 4,
+						   .cause = SL_CAUSE_LIAR,
+						   .disk = "disk",
+						   .imported = {.txg = 5, .believed = 6}},
+					 .causes = {[SL_CAUSE_LIAR] = 2},
+					 .why = "disk acknowledged a flush that it did not do"},
+					{.variant = 1, .n_cuts = 3, .why = "nobody lied"}};
+	struct sl_powercut powercut = {
+	    .n_verdicts = 2, .verdicts = verdicts, .n_notes = 1, .notes = {"note"}};
+	struct sl_err err = {0};
+	char *text = NULL, why[256];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct made m;
+
+	made_init(&m, false);
+	powercut.scenario = m.sc;
+	cr_assert_eq(sl_powercut_json(&powercut, out, &err), 0, "%s", err.msg);
+	fclose(out);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	cr_assert_not_null(root);
+	cr_assert(obeys(schema, root, why), "%s", why);
+	verdict = json_array_get(json_object_get(root, "verdicts"), 0);
+	cr_assert_eq(json_integer_value(json_object_get(json_object_get(verdict, "causes"), "liar")), 2);
+	cr_assert(json_is_null(json_object_get(json_array_get(json_object_get(root, "verdicts"), 1), "why")));
+	json_decref(root);
+	json_decref(schema);
+	made_fini(&m);
 }
