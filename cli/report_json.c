@@ -84,11 +84,18 @@ static json_t *json_variants(const struct sl_report *report)
 		struct sl_box box;
 
 		if (sl_report_has_variant(report, v) && sl_scenario_box(sc, v, &box, NULL) == 0) {
-			json_t *disks = json_disks(box.data, box.n_data);
+			json_t *variant = json_pack(
+			    "{s:s, s:o, s:o}", "name", sl_scenario_variant_name(sc, v), "data",
+			    json_disks(box.data, box.n_data), "log", json_disks(box.log, box.n_log));
 
-			json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "name",
-							       sl_scenario_variant_name(sc, v), "data", disks,
-							       "log", json_disks(box.log, box.n_log)));
+			if (box.n_special > 0) {
+				json_object_set_new(variant, "special",
+						    json_disks(box.special, box.n_special));
+			}
+			if (box.n_cache > 0) {
+				json_object_set_new(variant, "cache", json_disks(box.cache, box.n_cache));
+			}
+			json_array_append_new(array, variant);
 		}
 	}
 	return array;

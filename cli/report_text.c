@@ -269,6 +269,16 @@ static void print_warnings(const struct sl_report *report, FILE *out)
 }
 
 /* Has `sc` a variant with a cell that uses the device? */
+static bool has_disk(const struct sl_dev_spec *disks, int n, const char *name)
+{
+	for (int i = 0; i < n; i++) {
+		if (strcmp(disks[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool uses_device(const struct sl_report *report, const char *name)
 {
 	const struct sl_scenario *sc = report->result->scenario;
@@ -279,13 +289,9 @@ static bool uses_device(const struct sl_report *report, const char *name)
 		if (!sl_report_has_variant(report, v) || sl_scenario_box(sc, v, &box, NULL) < 0) {
 			continue;
 		}
-		for (int i = 0; i < box.n_log + box.n_data; i++) {
-			const struct sl_dev_spec *spec =
-			    i < box.n_log ? &box.log[i] : &box.data[i - box.n_log];
-
-			if (strcmp(spec->name, name) == 0) {
-				return true;
-			}
+		if (has_disk(box.data, box.n_data, name) || has_disk(box.log, box.n_log, name) ||
+		    has_disk(box.special, box.n_special, name) || has_disk(box.cache, box.n_cache, name)) {
+			return true;
 		}
 	}
 	return false;

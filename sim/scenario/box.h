@@ -23,6 +23,11 @@ enum {
 	SL_NIC_E1000,
 	SL_NIC_VIRTIO
 };
+enum { /* nas.zil: generations of ZFS */
+	SL_ZFS_2014,
+	SL_ZFS_21,
+	SL_ZFS_23
+};
 enum {
 	SL_LAYOUT_STRIPE,
 	SL_LAYOUT_MIRROR,

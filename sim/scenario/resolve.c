@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ZIL_2014 0 /* position of the word of nas.zil */
-
 /* The scenario's word for `key` in `variant`; NULL when only profile and table speak. */
 static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key)
 {
@@ -81,7 +79,7 @@ static int check_age(const struct sl_scenario *sc, int variant, struct sl_err *e
 	const struct sl_assign *special = layer->by_key[SL_ROW_AT_SPECIAL],
 			       *crypt = layer->by_key[SL_AT_encryption];
 
-	if ((int)layer->by_key[SL_AT_zil]->value != ZIL_2014) {
+	if ((int)layer->by_key[SL_AT_zil]->value != SL_ZFS_2014) {
 		return 0;
 	}
 	if (special->disks->n > 0) {

@@ -100,8 +100,8 @@ int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);
 
 /* Parameters as resolved for `variant`: in the order of keys.def, then host.profile, pool.data.disks,
- * pool.log and pool.cache (unit none, value = number of disks or 0). sl_scenario_param: 0 or -EINVAL (index).
- * The strings of *ret live until the next change of that key by sl_scenario_set*. */
+ * pool.log, pool.special and pool.cache (unit none, value = number of disks or 0). sl_scenario_param: 0 or
+ * -EINVAL (index). The strings of *ret live until the next change of that key by sl_scenario_set*. */
 int sl_scenario_params(const struct sl_scenario *sc);
 int sl_scenario_param(const struct sl_scenario *sc, int variant, int index, struct sl_param *ret);
 

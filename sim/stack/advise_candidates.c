@@ -261,15 +261,9 @@ static struct sl_dev_spec pair_of(const struct sl_dev_spec *one, const struct sl
 /* The same disks as mirrors: up to three as one, more as pairs side by side with an odd one as spare. */
 static void rebuild_as_mirrors(struct sl_candidate *c, const struct sl_box *base)
 {
-	if (base->n_data <= 3) {
-		c->box.data_layout = SL_LAYOUT_MIRROR;
-		return;
-	}
-	c->box.data_layout = SL_LAYOUT_STRIPE;
-	c->box.n_data = base->n_data / 2;
-	for (int i = 0; i < c->box.n_data; i++) {
-		c->box.data[i] = pair_of(&base->data[(size_t)i * 2], &base->data[(size_t)i * 2 + 1]);
-	}
+	c->box.data_layout = SL_LAYOUT_MIRROR;
+	c->box.data_vdevs = base->n_data <= 3 ? 1 : base->n_data / 2;
+	c->box.n_data = base->n_data <= 3 ? base->n_data : (int)c->box.data_vdevs * 2;
 }
 
 static int add_pool(struct sl_advice *advice)
@@ -376,6 +370,68 @@ static int add_purchase(struct sl_advice *advice, int at, enum arrangement how)
 	return 0;
 }
 
+/* The cheapest drive that has a price, -1 when none has. */
+static int cheapest(const struct sl_advice *advice)
+{
+	int best = -1;
+
+	for (int i = 0; i < advice->n_drives; i++) {
+		double usd = advice->drives[i].spec.price_usd;
+
+		if (usd > 0 && (best < 0 || usd < advice->drives[best].spec.price_usd)) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+static struct sl_candidate *add_special_row(struct sl_advice *advice, int at, int n, const char *what)
+{
+	const struct sl_advice_drive *drive = &advice->drives[at];
+	struct sl_candidate *c = sl_advice_add(advice, SL_CHANGE_PURCHASE, "%s%s", what, drive->spec.name);
+
+	if (c) {
+		c->drive = at;
+		c->n_drives = n;
+		c->price_usd = drive->spec.price_usd * n;
+		c->assumed = drive->assumed;
+	}
+	return c;
+}
+
+/* What else a drive can be to a pool: one row each, with the cheapest. */
+static int add_other_uses(struct sl_advice *advice, double budget_usd)
+{
+	const struct sl_box *base = advice->base;
+	int at = cheapest(advice);
+	struct sl_candidate *c;
+	double usd;
+
+	if (at < 0) {
+		return 0;
+	}
+	usd = advice->drives[at].spec.price_usd;
+	if (base->n_cache == 0 && (budget_usd <= 0 || usd <= budget_usd)) {
+		c = add_special_row(advice, at, 1, "L2ARC on ");
+		if (!c) {
+			return -ENOMEM;
+		}
+		c->box.n_cache = 1;
+		c->box.cache[0] = advice->drives[at].spec;
+		c->remark = "a second cache for reads: no write gets faster";
+	}
+	if (base->n_special == 0 && base->zil != SL_ZFS_2014 && (budget_usd <= 0 || 2 * usd <= budget_usd)) {
+		c = add_special_row(advice, at, 2, "special vdev, mirror of 2 x ");
+		if (!c) {
+			return -ENOMEM;
+		}
+		c->box.n_special = 1;
+		c->box.special[0] = pair_of(&advice->drives[at].spec, &advice->drives[at].spec);
+		c->remark = "for metadata; the pool is lost with it";
+	}
+	return 0;
+}
+
 int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd)
 {
 	for (int i = 0; i < advice->n_drives; i++) {
@@ -405,7 +461,7 @@ int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd)
 			}
 		}
 	}
-	return 0;
+	return add_other_uses(advice, budget_usd);
 }
 
 int sl_advice_add_both(struct sl_advice *advice, int purchase, int free)
@@ -425,7 +481,11 @@ int sl_advice_add_both(struct sl_advice *advice, int purchase, int free)
 	changed = &advice->candidates[free];
 	c->box = changed->box;
 	c->box.n_log = bought->box.n_log;
+	c->box.n_special = bought->box.n_special;
+	c->box.n_cache = bought->box.n_cache;
 	memcpy(c->box.log, bought->box.log, sizeof(c->box.log));
+	memcpy(c->box.special, bought->box.special, sizeof(c->box.special));
+	memcpy(c->box.cache, bought->box.cache, sizeof(c->box.cache));
 	c->drive = bought->drive;
 	c->n_drives = bought->n_drives;
 	c->has_price = bought->has_price;

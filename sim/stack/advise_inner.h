@@ -18,8 +18,8 @@ int sl_advice_load_drives(struct sl_advice *advice, struct sl_scenario *shelf,
 /* The base, then every change that costs nothing. -ENOMEM. */
 int sl_advice_add_settings(struct sl_advice *advice);
 
-/* Every drive alone, as a mirror of two and as two side by side, within the budget (0 = no limit). -ENOMEM.
- */
+/* Every drive alone, as a mirror of two and as two side by side; the cheapest as L2ARC and as special vdev,
+ * too. Within the budget (0 = no limit). -ENOMEM. */
 int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd);
 
 /* `purchase` and `free` (positions of candidates) in one box. -ENOMEM. */

@@ -86,6 +86,10 @@ static void walk_node(struct walk *walk, const struct node *node, enum kind pare
 
 static enum kind kind_of(const char *layer)
 {
+	/* Special vdevs hold a part of the data, cache devices a copy. */
+	if (strcmp(layer, "special vdev") == 0 || strcmp(layer, "cache vdev") == 0) {
+		return KIND_DATA;
+	}
 	for (int k = KIND_NONE + 1; k < KIND_LOCAL; k++) {
 		if (strcmp(rules[k].layer, layer) == 0) {
 			return (enum kind)k;

@@ -32,10 +32,12 @@ struct run {
 	enum sl_zil_broken broken;
 };
 
-/* Data that the workload reads from the pool: decides the ARC's hit rate. */
+/* Data that the workload reads from the pool, or changes in part: decides the ARC's hit rate. */
 static int64_t working_set(const struct sl_workload *workload)
 {
-	return workload->kind == SL_WL_FILEIO ? (int64_t)workload->file_total_bytes : 0;
+	bool random = workload->kind == SL_WL_SYNCWRITE && workload->pattern == SL_PATTERN_RANDOM;
+
+	return workload->kind == SL_WL_FILEIO || random ? (int64_t)workload->file_total_bytes : 0;
 }
 
 /* Pool and NFS server. On success *ret_server owns the pool. */
@@ -168,6 +170,12 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 		add_resource(ret, "log device", pool.log_utilisation);
 	}
 	add_resource(ret, "data disks", pool.data_utilisation);
+	if (box->n_special > 0) {
+		add_resource(ret, "special vdev", pool.special_utilisation);
+	}
+	if (box->n_cache > 0) {
+		add_resource(ret, "cache devices", pool.cache_utilisation);
+	}
 }
 
 static int run_box(const struct sl_box *box, const struct sl_workload *workload, const struct run *run,

@@ -126,6 +126,8 @@ static bool apply_pool(int layer, struct sl_box *box)
 		return box->sync != SL_SYNC_DISABLED;
 	default:
 		free_disks(box->data, box->n_data);
+		free_disks(box->special, box->n_special);
+		free_disks(box->cache, box->n_cache);
 		return true;
 	}
 }

@@ -91,7 +91,7 @@ has err 'interrupted: nothing was written'
 if command -v script >/dev/null; then
 	printf 'esxj\nesxi\n\n\n\n\n\n\n\n\n' | timeout 20 script -qec "$sloglab init --output tty.yaml" /dev/null >shown 2>&1
 	has shown 'did you mean esxi?'
-	has shown 'Layout of the pool (stripe|mirror|raidz1) [raidz1]: '
+	has shown 'Layout of the pool (stripe|mirror|raidz1|raidz2|raidz3) [raidz1]: '
 	[ -e tty.yaml ] && has tty.yaml 'hypervisor: esxi'
 	[ -e tty.yaml ] || fail "no file from a terminal: $(cat shown)"
 fi
