@@ -101,7 +101,12 @@ static void nfs_abort(struct sl_audit_place *place)
 static void nfs_close(struct sl_audit_place *place)
 {
 	struct nfs *nfs = (struct nfs *)place;
+	struct sl_err ignored = {0};
 
+	/* With a call in flight that nobody waits for any more, closing would wait for it. */
+	if (nfs->fh && nfs->done) {
+		(void)sl_target_close_file(nfs->target, nfs->fh, &ignored);
+	}
 	sl_target_close(nfs->target);
 	free(nfs);
 }
@@ -120,6 +125,7 @@ int sl_audit_nfs_open(const struct sl_audit_target *target, bool make, struct sl
 	}
 	nfs->place.ops = &ops;
 	nfs->op.done = nfs_done;
+	nfs->done = true;
 	nfs->timeout_ns = target->timeout_ns > 0 ? target->timeout_ns : TIMEOUT_DEFAULT_NS;
 	rc = sl_target_open(target->url, false, nfs->timeout_ns, &nfs->target, err);
 	rc = rc ? rc : sl_target_open_file(nfs->target, sl_target_file(nfs->target), flags, &nfs->fh, err);

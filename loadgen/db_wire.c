@@ -28,14 +28,19 @@ static int wire_lost(int rc, struct sl_err *err)
 			  rc == -ECONNRESET ? "the connection is lost" : strerror(-rc));
 }
 
-int sl_db_wire_init(struct sl_db_wire *wire, MYSQL *db, int64_t timeout_ns, struct sl_err *err)
+int sl_db_wire_check(MYSQL *db, struct sl_err *err)
 {
 	if (mysql_get_ssl_cipher(db) || (db->client_flag & (CLIENT_COMPRESS | CAP_DEPRECATE_EOF))) {
 		return sl_err_set(
 		    err, -EPROTO,
 		    "MariaDB: the connection is encrypted or compressed; oltp needs a plain one");
 	}
-	*wire = (struct sl_db_wire){.fd = mysql_get_socket(db), .timeout_ns = timeout_ns};
+	return 0;
+}
+
+int sl_db_wire_init(struct sl_db_wire *wire, int fd, int64_t timeout_ns, struct sl_err *err)
+{
+	*wire = (struct sl_db_wire){.fd = fd, .timeout_ns = timeout_ns};
 	wire->in = malloc(IN_BYTES);
 	return wire->in ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
 }

@@ -31,7 +31,9 @@ struct sl_db_wire {
 };
 
 /* -EPROTO: the connection is encrypted or compressed. */
-int sl_db_wire_init(struct sl_db_wire *wire, MYSQL *db, int64_t timeout_ns, struct sl_err *err);
+int sl_db_wire_check(MYSQL *db, struct sl_err *err);
+/* `fd` is borrowed. -ENOMEM. */
+int sl_db_wire_init(struct sl_db_wire *wire, int fd, int64_t timeout_ns, struct sl_err *err);
 void sl_db_wire_fini(struct sl_db_wire *wire);
 
 /* Executes, and takes all rows off the wire. -EIO: the server refused, *ret_number is its error and the

@@ -129,8 +129,9 @@ int sl_oltp_session_open(const struct sl_db_config *db, const struct sl_oltp_con
 	for (int kind = 0; kind < KINDS && rc == 0; kind++) {
 		rc = statement_prepare(session, (enum sl_oltp_kind)kind, sl_oltp_table(source->list), err);
 	}
+	rc = rc ? rc : sl_db_wire_check(session->db, err);
 	rc = rc ? rc
-		: sl_db_wire_init(&session->wire, session->db,
+		: sl_db_wire_init(&session->wire, mysql_get_socket(session->db),
 				  db->timeout_ns > 0 ? db->timeout_ns : TIMEOUT_DEFAULT_NS, err);
 	if (rc < 0) {
 		sl_oltp_session_close(session);
