@@ -53,9 +53,10 @@ static void feed(struct sl_timer *timer, int64_t now_ns)
 	struct sl_arc *arc = sl_container_of(timer, struct sl_arc, feed);
 	double room = sl_arc_cache_room(arc);
 	double bytes = least(arc->unfed_bytes, (double)arc->config.feed_bytes);
+	int64_t records = (int64_t)bytes / arc->config.record_bytes;
 
 	arc->unfed_bytes = 0;
-	for (double done = 0; done < bytes; done += (double)arc->config.record_bytes) {
+	for (int64_t i = 0; i < records; i++) {
 		struct feed_io *io = sl_slab_get(&arc->ios);
 
 		io->arc = arc;
@@ -66,7 +67,7 @@ static void feed(struct sl_timer *timer, int64_t now_ns)
 		sl_vdev_alloc(arc->config.cache, &io->io);
 		sl_vdev_submit(arc->config.cache, now_ns, &io->io);
 	}
-	arc->cached_bytes = least(arc->cached_bytes + bytes, room);
+	arc->cached_bytes = least(arc->cached_bytes + (double)(records * arc->config.record_bytes), room);
 }
 
 static void note_miss(struct sl_arc *arc, int64_t now_ns)

@@ -28,7 +28,7 @@ static const char *const io_names[] = {"read", "write", "flush"};
 
 static int parity_of(const struct sl_vdev *vdev)
 {
-	return vdev->config.layout < SL_VDEV_RAIDZ1 ? 0 : 1 + vdev->config.layout - SL_VDEV_RAIDZ1;
+	return vdev->config.layout < SL_VDEV_RAIDZ1 ? 0 : 1 + (int)vdev->config.layout - SL_VDEV_RAIDZ1;
 }
 
 /* Disks of one top-level vdev that may be lost without losing a block. */

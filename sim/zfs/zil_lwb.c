@@ -313,10 +313,7 @@ static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx
 	bool whole = itx->copied && data <= SL_ZIL_MAX_DATA;
 	uint32_t now;
 
-	if (lwb && data > 0 && fits(lwb, data, whole) == 0) {
-		issue(lwb, now_ns);
-		lwb = NULL;
-	} else if (lwb && lwb->used + SL_ZIL_WRITE_HEADER > lwb->size) {
+	if (lwb && (data > 0 ? fits(lwb, data, whole) == 0 : lwb->used + SL_ZIL_WRITE_HEADER > lwb->size)) {
 		issue(lwb, now_ns);
 		lwb = NULL;
 	}
