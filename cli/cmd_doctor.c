@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/image_cache.h"
 #include "cli/paths.h"
 #include "cli/table.h"
 #include "cli/tempdir.h"
@@ -261,6 +262,55 @@ static void look_fuse(struct finding *f)
 	}
 }
 
+/* What engine vm is made of, with the packages that bring it. */
+static void look_lab(struct finding *f)
+{
+	static const struct {
+		const char *file, *package;
+	} parts[] = {
+	    {"/usr/bin/qemu-system-x86_64", "qemu-system-x86"},
+	    {"/usr/lib/x86_64-linux-gnu/qemu/block-nfs.so", "qemu-block-extra"},
+	    {"/usr/lib/x86_64-linux-gnu/libvirt/connection-driver/libvirt_driver_qemu.so", "libvirt-daemon"},
+	    {"/usr/sbin/mke2fs", "e2fsprogs"},
+	};
+	char missing[200] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (access(parts[i].file, R_OK) < 0) {
+			n += (size_t)snprintf(missing + n, sizeof(missing) - n, " %s", parts[i].package);
+		}
+	}
+	if (n == 0) {
+		say(f, STATE_OK, "qemu-system-x86_64 with its NFS driver, libvirt, mke2fs", "");
+		return;
+	}
+	snprintf(f->detail, sizeof(f->detail), "without%s", missing);
+	snprintf(f->fix, sizeof(f->fix), "apt-get install%s", missing);
+	f->state = STATE_ABSENT;
+}
+
+static void look_images(struct finding *f)
+{
+	struct sl_image *images = NULL;
+	char cache[PATH_MAX];
+	struct sl_err err = {0};
+	size_t n = 0;
+	int count = sl_image_cache_path(cache, &err) < 0 ? err.code : sl_images(cache, &images, &err);
+
+	for (int i = 0; i < count; i++) {
+		if (images[i].current && n < sizeof(f->detail)) {
+			n += (size_t)snprintf(f->detail + n, sizeof(f->detail) - n, "%s%s", n > 0 ? ", " : "",
+					      images[i].label);
+		}
+	}
+	free(images);
+	f->state = n > 0 ? STATE_OK : STATE_ABSENT;
+	if (n == 0) {
+		say(f, STATE_ABSENT, count < 0 ? err.msg : "none built", "sloglab image build");
+	}
+}
+
 static const struct check checks[] = {
     {"data", "catalogue, host profiles and scenarios", look_data},
     {"kernel", "live: sleeps to the nanosecond (epoll_pwait2)", look_kernel},
@@ -273,6 +323,8 @@ static const struct check checks[] = {
     {"port 111", "QEMU's NFS driver asks a portmapper; run does not need it", look_portmap},
     {"root", "live: real-time priority, so that replies leave on time on a busy machine", look_root},
     {"/dev/kvm", "engine vm (to come): real speed", look_kvm},
+    {"lab", "engine vm (to come): virtual machines", look_lab},
+    {"images", "engine vm (to come): what the virtual machines run", look_images},
     {"/dev/fuse", "database on the live datastore (to come)", look_fuse},
 };
 

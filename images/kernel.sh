@@ -24,10 +24,10 @@ kernel_put() {
 	! grep '^no-module' "$dest.modules" || remedy "kernel $version lacks a module that images/*/recipe.sh names"
 }
 
-# initramfs DIR FILE: packs the folder; all belongs to root.
+# initramfs DIR FILE: packs the folder; all belongs to root. Not compressed: under TCG the kernel's zstd costs more than
+# QEMU's copying of three times the bytes (docs/vm-lab.md).
 initramfs() {
-	(cd "$1" && find . | LC_ALL=C sort | ./usr/bin/busybox cpio -o -H newc -R 0:0) >"$2.cpio"
-	zstd -q -f -T0 -10 --rm "$2.cpio" -o "$2"
+	(cd "$1" && find . | LC_ALL=C sort | ./usr/bin/busybox cpio -o -H newc -R 0:0) >"$2"
 }
 
 # busybox_names DIR: busybox under all its names that are free.

@@ -12,7 +12,6 @@ packages='linux-image-cloud-amd64 busybox-static!'
 modules='virtio_pci virtio_net virtio_console virtio_scsi virtio_blk virtio_rng sd_mod ext4'
 
 recipe_inputs() {
-	need zstd zstd
 	need debugfs e2fsprogs
 	[ -x "${SL_LOAD:-}" ] || die "image guest: sloglab-load not found beside sloglab; build it: cmake --build --preset release"
 	sha256sum <"$SL_LOAD"

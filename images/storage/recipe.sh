@@ -20,10 +20,6 @@ libsqlite3-0|debianutils|libdb5.3|libgdbm.*|keyutils'
 
 modules='virtio_pci virtio_net virtio_console virtio_scsi virtio_blk virtio_rng sd_mod ext4 nfsd zfs'
 
-recipe_inputs() {
-	need zstd zstd
-}
-
 recipe_facts() {
 	echo "kernel $(ls "$work/tree/usr/lib/modules")"
 	echo "zfs $(locked "$plan/zfs.lock" zfs-dkms)"

@@ -38,11 +38,10 @@ stage_configure() {
 		--with-config=kernel --with-linux=$kernel/source --with-linux-obj=$kernel/build"
 }
 
-# Each question is a small module in a folder of its own; about two files are made for each.
+# Each question is a small module; those that compile leave two objects: three for two questions, all told.
 part_configure() {
-	questions=$(find "$work/tree/zfs/build" -mindepth 1 -maxdepth 1 -type d | wc -l)
-	answered=$(find "$work/tree/zfs/build" -name '*.o' | wc -l)
-	echo $((answered * 100 / (questions * 2 + 1)))
+	questions=$(grep -o 'build/[a-z0-9_]*/[a-z0-9_]*\.c' "$work/tree/zfs/configure" | sort -u | grep -vc _license)
+	echo $(($(find "$work/tree/zfs/build" -name '*.o' | wc -l) * 100 * 2 / (questions * 3)))
 }
 
 stage_compile() {
@@ -50,9 +49,8 @@ stage_compile() {
 }
 
 part_compile() {
-	sources=$(find "$work/tree/zfs/module" -name '*.[cS]' -path '*linux*' -o -name '*.c' | wc -l)
-	objects=$(find "$work/tree/zfs/module" -name '*.o' | wc -l)
-	echo $((objects * 100 / (sources + 1)))
+	sources=$(find "$work/tree/zfs/module" -name '*.[cS]' | grep -vc freebsd)
+	echo $(($(find "$work/tree/zfs/module" -name '*.o' | wc -l) * 100 / sources))
 }
 
 stage_collect() {
