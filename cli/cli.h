@@ -30,6 +30,7 @@ int sl_cmd_explain(const struct sl_command *self, int argc, char **argv, struct 
 int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_advise(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_powercut(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_calibrate(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_err *err);

@@ -17,6 +17,7 @@ static const struct sl_command commands[] = {
     {"advise", "SCENARIO", "rank what could be bought or changed, \"nothing\" included", sl_cmd_advise},
     {"powercut", "SCENARIO", "cut the power, restart, replay the log: which acknowledged writes are gone",
      sl_cmd_powercut},
+    {"calibrate", "", "measure what this host costs: a host profile for run --engine live", sl_cmd_calibrate},
     {"fit", "SCENARIO", "fit the free parameters on the calibrate cells", sl_cmd_fit},
     {"serve", "SCENARIO", "an NFSv3 datastore on this machine that behaves like the scenario's pool",
      sl_cmd_serve},

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/live.h"
@@ -12,14 +13,17 @@
 #include "sim/base/trace.h"
 
 #define TRACE_SPANS 200000
-#define LIVE_TIME_S 10
+#define DILATE_MAX 1e6
 
 struct run {
-	const char *engine;
+	const char *engine, *dilate_text, *profile;
+	double dilate;
+	bool quick;
+	char profile_path[PATH_MAX];
 	struct sl_words operands, variant, workload, set;
 	uint64_t repeat, seed, time_s;
 	const char *json, *csv, *html, *trace_file;
-	struct sl_session session;
+	struct sl_session session, lab;
 	struct sl_chosen variants, workloads;
 	struct sl_trace *trace;
 	struct sl_result result;
@@ -40,8 +44,14 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	    {"seed", "N", "first seed (default 1)", SL_OPT_NUMBER, &run->seed, 0, INT64_MAX},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &run->set, 0, 0},
-	    {"time", "S", "live: seconds of each measurement (default 10)", SL_OPT_NUMBER, &run->time_s, 1,
-	     3600},
+	    {"time", "S", "live: seconds of each measurement at most (default: the workload's; libnfs 10)",
+	     SL_OPT_NUMBER, &run->time_s, 1, 3600},
+	    {"quick", NULL, "live: two variants, two workloads, small table and files, few requests",
+	     SL_OPT_FLAG, &run->quick, 0, 0},
+	    {"dilate", "K", "live: all modelled times take K times as long; results are undilated",
+	     SL_OPT_TEXT, &run->dilate_text, 0, 0},
+	    {"profile", "FILE", "live: this host's figures (default: sloglab calibrate's, else measured now)",
+	     SL_OPT_TEXT, &run->profile, 0, 0},
 	    {"json", "FILE", "write the result as JSON; - is stdout, the table then goes to stderr",
 	     SL_OPT_TEXT, &run->json, 0, 0},
 	    {"csv", "FILE", "write the cells as CSV", SL_OPT_TEXT, &run->csv, 0, 0},
@@ -65,6 +75,38 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	return rc;
 }
 
+/* What goes with one engine only. */
+static int live_check(struct run *run, struct sl_err *err)
+{
+	const char *only_live = run->time_s > 0    ? "time"
+				: run->quick       ? "quick"
+				: run->dilate_text ? "dilate"
+				: run->profile     ? "profile"
+						   : NULL;
+
+	run->dilate = 1;
+	if (run->is_live && run->trace_file) {
+		return sl_err_set(err, -EINVAL, "--trace: works with --engine model only");
+	}
+	if (!run->is_live) {
+		return only_live ? sl_err_set(err, -EINVAL, "--%s: works with --engine live only", only_live)
+				 : 0;
+	}
+	if (run->dilate_text) {
+		if (sl_units_parse(run->dilate_text, SL_UNIT_NONE, &run->dilate, err) < 0) {
+			return sl_err_wrap(err, "--dilate");
+		}
+		if (!(run->dilate >= 1 && run->dilate <= DILATE_MAX)) {
+			return sl_err_set(err, -EINVAL, "--dilate: must be from 1 to 1e6");
+		}
+	}
+	if (!run->profile && sl_paths_profile(run->profile_path, NULL) == 0 &&
+	    access(run->profile_path, R_OK) == 0) {
+		run->profile = run->profile_path;
+	}
+	return 0;
+}
+
 static int run_check(struct run *run, struct sl_err *err)
 {
 	const char *files[] = {run->json, run->csv, run->html, run->trace_file};
@@ -79,10 +121,8 @@ static int run_check(struct run *run, struct sl_err *err)
 		return sl_err_set(err, -EINVAL, "--engine: \"%.40s\" is not an engine; use model or live",
 				  run->engine);
 	}
-	if (run->is_live ? run->trace_file != NULL : run->time_s > 0) {
-		return sl_err_set(err, -EINVAL,
-				  run->is_live ? "--trace: works with --engine model only"
-					       : "--time: works with --engine live only");
+	if (live_check(run, err) < 0) {
+		return err->code;
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (files[i] && sl_out_check(files[i], err) < 0) {
@@ -113,6 +153,12 @@ static int run_prepare(struct run *run, struct sl_err *err)
 
 		rc = sl_scenario_box(run->session.sc, v, &box, err);
 	}
+	if (rc == 0 && run->is_live) {
+		rc = sl_session_open(&run->lab, run->operands.word[0], &run->set, err);
+		if (rc == 0 && run->profile) {
+			rc = sl_scenario_overlay(run->lab.sc, run->profile, err);
+		}
+	}
 	if (rc == 0 && run->trace_file) {
 		run->trace = sl_trace_new(TRACE_SPANS);
 		rc = run->trace ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
@@ -134,10 +180,17 @@ static int run_engine(struct run *run, struct sl_err *err)
 					 .progress_arg = &progress};
 	struct sl_live_options live = {.run = &options,
 				       .paths = &run->session.paths,
-				       .time_s = run->time_s > 0 ? run->time_s : LIVE_TIME_S};
-	int rc;
+				       .lab = run->lab.sc,
+				       .calibrated = run->profile != NULL,
+				       .time_s = run->time_s,
+				       .quick = run->quick,
+				       .dilate = run->dilate};
+	int variants[2], workloads[2], rc;
 
 	sl_progress_start(&progress, stderr, "runs");
+	if (run->quick) {
+		sl_live_quick(run->session.sc, &options, variants, workloads);
+	}
 	if (run->is_live) {
 		rc = sl_live_run(run->session.sc, &live, &run->live, err);
 	} else {
@@ -200,6 +253,21 @@ static int print_table(const struct run *run, const struct sl_report *report, st
 	return rc;
 }
 
+/* What engine live could not run here, and why. */
+static void print_missing(const struct run *run)
+{
+	if (run->live.missing[0] != '\0') {
+		fprintf(stderr, "live without a guest: %s; fileio runs through libnfs, oltp not at all\n",
+			run->live.missing);
+	}
+	if (run->live.n_skipped > 0) {
+		fprintf(
+		    stderr,
+		    "skipped on live: %d workload%s (oltp needs a guest, local access and iostat a pool)\n",
+		    run->live.n_skipped, run->live.n_skipped > 1 ? "s" : "");
+	}
+}
+
 /* Runs, prints, writes; files are written only when everything asked for was measured. */
 static int run_do(struct run *run, struct sl_err *err)
 {
@@ -213,15 +281,10 @@ static int run_do(struct run *run, struct sl_err *err)
 
 	if (interrupted) {
 		*err = (struct sl_err){0};
-	} else if (rc < 0) {
-		return rc == -EINVAL && report.result->n_cells == 0 ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+	} else if (rc < 0 && report.result->n_cells == 0) {
+		return rc == -EINVAL ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
-	if (run->live.n_skipped > 0) {
-		fprintf(stderr,
-			"skipped on live: %d workload%s (oltp needs a database, local access and iostat a "
-			"pool)\n",
-			run->live.n_skipped, run->live.n_skipped > 1 ? "s" : "");
-	}
+	print_missing(run);
 	report.result = report.result->scenario ? report.result : NULL;
 	if (report.result && print_table(run, &report, &later) < 0) {
 		*err = later;
@@ -231,6 +294,10 @@ static int run_do(struct run *run, struct sl_err *err)
 		sl_err_set(err, -EINTR,
 			   "interrupted: the table holds what was measured so far, no files were written");
 		return SL_EXIT_INTERRUPTED;
+	}
+	if (rc < 0) {
+		fputs("the table holds what was measured until an error; no files were written\n", stderr);
+		return SL_EXIT_FAILED;
 	}
 	if (run_write(run, &report, err) < 0) {
 		return SL_EXIT_FAILED;
@@ -252,6 +319,7 @@ static void run_fini(struct run *run)
 	free(run->variants.index);
 	free(run->workloads.index);
 	sl_session_close(&run->session);
+	sl_session_close(&run->lab);
 }
 
 int sl_cmd_run(const struct sl_command *self, int argc, char **argv, struct sl_err *err)

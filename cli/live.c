@@ -4,116 +4,223 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/live_load.h"
-#include "cli/live_server.h"
+#include "cli/calibration.h"
+#include "cli/live_lab.h"
+#include "cli/live_rig.h"
+#include "cli/serving.h"
 #include "cli/signals.h"
 #include "cli/tempdir.h"
+#include "guests/needs.h"
+#include "guests/sandbox.h"
 
-/* A reply later than this share of the modelled median shows in the rate. */
-#define LATE_SHARE 0.2
+#define TIME_S 10 /* of a load that has no end of its own */
+
+#define QUICK_ROWS 100000
+#define QUICK_FILE_BYTES 536870912.0
+#define QUICK_REQUESTS 1000
 
 struct job {
 	const struct sl_scenario *sc;
 	const struct sl_live_options *options;
 	struct sl_live *live;
+	struct sl_tempdir temp;
+	struct sl_sandbox sandbox;
+	bool guest; /* this machine can run one */
 	int done, total;
 };
 
 /* One cell under way. */
 struct pair {
-	int variant, workload;
-	uint64_t seed;           /* of the present sample */
-	struct sl_box box, lab;  /* as the scenario says; with what is real here */
-	struct sl_workload load; /* with the time of this run as its only limit */
+	int variant;
+	struct sl_box box; /* as the scenario says */
 	struct sl_timing timing;
 	struct sl_cell real, modelled;
 };
 
-static bool workload_runs(const struct sl_workload *workload)
+/* One workload on all variants. */
+struct group {
+	int workload;
+	struct sl_workload load,
+	    model_load; /* with the limits of this run, on the wall's and on the model's clock */
+	struct sl_live_rig rig;
+	int n;
+	struct pair *pairs; /* one per variant */
+};
+
+static int chosen(const int *list, int i)
 {
-	return (workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_NFS &&
-		workload->metric == SL_METRIC_RATE) ||
-	       workload->kind == SL_WL_FILEIO;
+	return list ? list[i] : i;
 }
 
-static void substitute(struct sl_result *result, const char *text)
+static int n_variants(const struct job *job)
 {
-	for (int i = 0; i < result->n_substitutions; i++) {
-		if (strcmp(result->substitutions[i], text) == 0) {
-			return;
+	return job->options->run->variants ? job->options->run->n_variants : sl_scenario_variants(job->sc);
+}
+
+static int n_workloads(const struct job *job)
+{
+	return job->options->run->workloads ? job->options->run->n_workloads : sl_scenario_workloads(job->sc);
+}
+
+static bool workload_runs(const struct job *job, const struct sl_workload *workload)
+{
+	switch (workload->kind) {
+	case SL_WL_SYNCWRITE:
+		return workload->access == SL_ACCESS_NFS && workload->metric == SL_METRIC_RATE;
+	case SL_WL_FILEIO:
+		return true;
+	case SL_WL_OLTP:
+		return job->guest;
+	case SL_WL_DISK:
+		break;
+	}
+	return false;
+}
+
+/* Limits of the run. A load through libnfs has no other end than the time. */
+static void loads_make(const struct job *job, struct group *group)
+{
+	const struct sl_live_options *o = job->options;
+	struct sl_workload *load = &group->load;
+	double time_ns = (double)(o->time_s > 0 ? o->time_s : TIME_S) * 1e9;
+
+	*load = *sl_scenario_workload(job->sc, group->workload);
+	if (o->quick) {
+		load->rows = load->rows < QUICK_ROWS ? load->rows : QUICK_ROWS;
+		load->file_total_bytes =
+		    load->file_total_bytes < QUICK_FILE_BYTES ? load->file_total_bytes : QUICK_FILE_BYTES;
+	}
+	if (group->rig.guest == SL_LIVE_NO_GUEST) {
+		load->max_requests = 0;
+		load->max_time_ns = time_ns;
+	} else {
+		load->max_time_ns *= o->dilate;
+		if (o->time_s > 0 && (load->max_time_ns <= 0 || load->max_time_ns > time_ns)) {
+			load->max_time_ns = time_ns;
+		}
+		if (o->quick && (load->max_requests == 0 || load->max_requests > QUICK_REQUESTS)) {
+			load->max_requests = QUICK_REQUESTS;
 		}
 	}
-	if (result->n_substitutions < SL_SUBSTITUTIONS_MAX) {
-		snprintf(result->substitutions[result->n_substitutions++], sizeof(result->substitutions[0]),
-			 "%s", text);
+	group->model_load = *load;
+	group->model_load.max_time_ns /= o->dilate;
+}
+
+static void warn(struct sl_cell *cell, const char *text)
+{
+	size_t used = strlen(cell->warning);
+
+	snprintf(cell->warning + used, sizeof(cell->warning) - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
+/* One run on the wall clock, in time of the model. */
+static void sample_keep(const struct job *job, struct pair *pair, const struct sl_live_load_result *result)
+{
+	double k = job->options->dilate;
+	struct sl_measure m = result->measure;
+	struct sl_cell *real = &pair->real;
+
+	m.rate *= k;
+	m.elapsed_ns = (int64_t)((double)m.elapsed_ns / k);
+	m.p50_ns = (int64_t)((double)m.p50_ns / k);
+	m.p95_ns = (int64_t)((double)m.p95_ns / k);
+	m.p99_ns = (int64_t)((double)m.p99_ns / k);
+	real->measure = real->n_samples == 0 ? m : real->measure;
+	real->samples[real->n_samples++] = m.rate;
+	real->dilate = k;
+	if (result->warning[0] != '\0' && !strstr(real->warning, result->warning)) {
+		warn(real, result->warning);
 	}
 }
 
-/* The box of model(lab): client, network and guest are real here, so their modelled costs go. */
-static void pair_substitute(struct pair *pair, struct sl_result *result)
+/* Of several samples the worst timing is the one to judge by. */
+static void timing_keep(struct pair *pair, struct sl_timing *timing)
 {
-	struct sl_box *lab = &pair->lab;
-
-	*lab = pair->box;
-	lab->hyp_op_delay_ns = (double)pair->timing.null_rtt_ns;
-	lab->nic_rx_frame_ns = 0;
-	lab->nic_tx_segment_ns = 0;
-	lab->link_bps = 1e12;
-	lab->guest_file_cpu_ns = 0;
-	lab->guest_fsync_cpu_ns = 0;
-	lab->guest_block_cpu_ns = 0;
-	lab->guest_cache_share = 0;
-	substitute(result,
-		   "hypervisor client: libnfs; params.hyp.op_delay = measured NULL call of each cell");
-	substitute(result, "network: loopback; params.nic.rx_frame, params.nic.tx_segment = 0, "
-			   "params.link.rate without limit");
-	if (pair->load.kind == SL_WL_FILEIO) {
-		substitute(
-		    result,
-		    "guest: none, files are written through libnfs; params.guest.*_cpu and cache_share = 0");
+	timing->trustworthy =
+	    (double)timing->lateness_p99_ns <= SL_SERVING_LATE_SHARE * (double)timing->modelled_p50_ns;
+	if (pair->real.n_samples == 0 || timing->lateness_p99_ns > pair->timing.lateness_p99_ns) {
+		pair->timing = *timing;
 	}
 }
 
-/* One server, one client, one measurement. */
-static int pair_serve(const struct sl_live_options *options, const struct pair *pair, const char *dir,
-		      struct sl_timing *timing, struct sl_measure *ret, struct sl_err *err)
+static int sample(struct job *job, struct group *group, struct pair *pair, int i, struct sl_err *err)
 {
-	struct sl_live_server server;
-	struct sl_live_load load = {.bin = options->paths->bin,
-				    .server = &server,
-				    .workload = &pair->load,
-				    .time_s = options->time_s,
-				    .seed = pair->seed};
-	int rc = sl_live_server_start(&pair->box, pair->seed, dir, &server, err);
+	const struct sl_live_run run = {.box = &pair->box,
+					.seed = job->options->run->seed + (uint64_t)i,
+					.dilate = job->options->dilate,
+					.flush_at_commit = 1};
+	struct sl_timing timing = {.variant = pair->variant, .workload = group->workload};
+	struct sl_live_load_result result;
+	struct sl_live_calls before, after;
+	int rc = sl_live_rig_up(&group->rig, &run, err);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = sl_live_load_run(&load, ret, &timing->null_rtt_ns, err);
+	rc = sl_live_server_timing(&group->rig.server, &timing, &before, err);
 	if (rc == 0) {
-		rc = sl_live_server_stop(&server, timing, err);
+		rc = sl_live_rig_load(&group->rig, run.seed, &result, err);
 	}
-	sl_live_server_kill(&server);
+	if (rc == 0) {
+		rc = sl_live_server_timing(&group->rig.server, &timing, &after, err);
+	}
+	sl_live_rig_down(&group->rig);
+	if (rc == 0) {
+		double n = (double)result.measure.operations;
+
+		timing.reads = (after.reads - before.reads) / n;
+		timing.writes = (after.writes - before.writes) / n;
+		timing.commits = (after.commits - before.commits) / n;
+		timing.write_bytes = after.writes > before.writes ? (after.write_bytes - before.write_bytes) /
+									(after.writes - before.writes)
+								  : 0;
+		timing.null_rtt_ns = result.null_ns;
+		timing_keep(pair, &timing);
+		sample_keep(job, pair, &result);
+	}
 	return rc;
 }
 
-static int pair_measure(struct job *job, struct pair *pair, struct sl_measure *ret, struct sl_err *err)
+static int group_measure(struct job *job, struct group *group, struct sl_err *err)
 {
-	struct sl_timing timing = {.variant = pair->variant, .workload = pair->workload};
-	struct sl_tempdir temp;
-	int rc = sl_tempdir_make(&temp, err);
+	const struct sl_run_options *run = job->options->run;
+	int rc = sl_live_rig_prepare(&group->rig, err);
+
+	/* All variants before the next repeat: what drifts on this machine meets all alike. */
+	for (int i = 0; rc == 0 && i < run->repeat; i++) {
+		for (int v = 0; rc == 0 && v < group->n; v++) {
+			rc = sample(job, group, &group->pairs[v], i, err);
+			job->done += rc == 0;
+			if (rc == 0 && run->progress &&
+			    !run->progress(run->progress_arg, job->done, job->total)) {
+				rc = sl_err_set(err, -EINTR, "interrupted");
+			}
+		}
+	}
+	sl_live_rig_clear(&group->rig);
+	return rc;
+}
+
+static int pair_model(struct job *job, const struct group *group, struct pair *pair, struct sl_err *err)
+{
+	const struct sl_live_lab lab = {
+	    .guest = group->rig.guest, .null_ns = pair->timing.null_rtt_ns, .dilate = job->options->dilate};
+	struct sl_measure measure;
+	struct sl_box box;
+	int rc = sl_scenario_box(job->options->lab, pair->variant, &box, err);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = pair_serve(job->options, pair, temp.path, &timing, ret, err);
-	sl_tempdir_remove(&temp);
-	if (rc == 0) {
-		timing.trustworthy =
-		    (double)timing.lateness_p99_ns <= LATE_SHARE * (double)timing.modelled_p50_ns;
-		/* Of several samples the worst timing is the one to judge by. */
-		if (pair->real.n_samples == 0 || timing.lateness_p99_ns > pair->timing.lateness_p99_ns) {
-			pair->timing = timing;
+	sl_live_lab_box(&lab, &box, &job->live->result);
+	for (int i = 0; rc == 0 && i < pair->real.n_samples; i++) {
+		uint64_t seed = job->options->run->seed + (uint64_t)i;
+
+		rc = i == 0 ? sl_stack_run_loss(&box, &group->model_load, seed, NULL, &measure, err)
+			    : sl_stack_run(&box, &group->model_load, seed, NULL, &measure, err);
+		if (rc == 0) {
+			pair->modelled.measure = i == 0 ? measure : pair->modelled.measure;
+			pair->modelled.samples[pair->modelled.n_samples++] = measure.rate;
 		}
 	}
 	return rc;
@@ -132,62 +239,27 @@ static void cell_finish(const struct sl_scenario *sc, struct sl_cell *cell)
 	}
 }
 
-/* Real first, then the model with the round trip that was measured. */
-static int pair_run(struct job *job, struct pair *pair, struct sl_err *err)
-{
-	const struct sl_run_options *run = job->options->run;
-	struct sl_measure measure;
-	int rc = 0;
-
-	for (int i = 0; rc == 0 && i < run->repeat; i++) {
-		pair->seed = run->seed + (uint64_t)i;
-		rc = pair_measure(job, pair, &measure, err);
-		if (rc == 0) {
-			pair->real.measure = i == 0 ? measure : pair->real.measure;
-			pair->real.samples[pair->real.n_samples++] = measure.rate;
-			job->done++;
-			if (run->progress && !run->progress(run->progress_arg, job->done, job->total)) {
-				break;
-			}
-		}
-	}
-	if (pair->real.n_samples == 0) {
-		return rc;
-	}
-	pair_substitute(pair, &job->live->result);
-	for (int i = 0; rc == 0 && i < pair->real.n_samples; i++) {
-		uint64_t seed = run->seed + (uint64_t)i;
-
-		rc = i == 0 ? sl_stack_run_loss(&pair->lab, &pair->load, seed, NULL, &measure, err)
-			    : sl_stack_run(&pair->lab, &pair->load, seed, NULL, &measure, err);
-		if (rc == 0) {
-			pair->modelled.measure = i == 0 ? measure : pair->modelled.measure;
-			pair->modelled.samples[pair->modelled.n_samples++] = measure.rate;
-		}
-	}
-	return rc;
-}
-
-static int pair_keep(struct job *job, struct pair *pair, struct sl_err *err)
+static int pair_keep(struct job *job, const struct group *group, struct pair *pair, struct sl_err *err)
 {
 	struct sl_live *live = job->live;
 	struct sl_timing *timings;
 
 	cell_finish(job->sc, &pair->real);
 	cell_finish(job->sc, &pair->modelled);
-	if (pair->load.kind == SL_WL_FILEIO) {
-		snprintf(pair->modelled.warning, sizeof(pair->modelled.warning),
-			 "not comparable with live: the model writes through a guest's page cache, the load "
-			 "has none");
+	if (group->load.kind == SL_WL_FILEIO && group->rig.guest == SL_LIVE_NO_GUEST) {
+		warn(&pair->modelled,
+		     "not comparable with live: the model writes through a guest's page cache, "
+		     "the load has none");
 	}
 	if (!pair->timing.trustworthy) {
-		char late[32], modelled[32];
+		char late[32], modelled[32], text[160];
 
 		sl_report_time(pair->timing.lateness_p99_ns, late, sizeof(late));
 		sl_report_time(pair->timing.modelled_p50_ns, modelled, sizeof(modelled));
-		snprintf(pair->real.warning, sizeof(pair->real.warning),
+		snprintf(text, sizeof(text),
 			 "timing not trustworthy: replies were late by %s (p99) where %s (p50) is modelled",
 			 late, modelled);
+		warn(&pair->real, text);
 		live->trustworthy = false;
 	}
 	timings = realloc(live->timings, (size_t)(live->n_timings + 1) * sizeof(*timings));
@@ -203,70 +275,154 @@ static int pair_keep(struct job *job, struct pair *pair, struct sl_err *err)
 	return 0;
 }
 
-static int cell_run(struct job *job, int variant, int workload, struct sl_err *err)
+static int pairs_make(struct job *job, struct group *group, struct sl_err *err)
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
-	int rc;
+	int rc = 0;
 
-	if (!pair) {
+	group->n = n_variants(job);
+	group->pairs = calloc((size_t)group->n, sizeof(*group->pairs));
+	if (!group->pairs) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
-	pair->variant = variant;
-	pair->workload = workload;
-	pair->timing = (struct sl_timing){.variant = variant, .workload = workload};
-	pair->real = (struct sl_cell){.variant = variant, .workload = workload, .engine = SL_ENGINE_LIVE};
-	pair->modelled =
-	    (struct sl_cell){.variant = variant, .workload = workload, .engine = SL_ENGINE_MODEL_LAB};
-	pair->load = *sl_scenario_workload(job->sc, workload);
-	pair->load.max_time_ns = (double)job->options->time_s * 1e9;
-	pair->load.max_requests = 0;
-	rc = sl_scenario_box(job->sc, variant, &pair->box, err);
-	if (rc == 0) {
-		rc = pair_run(job, pair, err);
-	}
-	if (pair->real.n_samples > 0 && pair->modelled.n_samples > 0) {
-		struct sl_err later = {0};
+	for (int i = 0; rc == 0 && i < group->n; i++) {
+		struct pair *pair = &group->pairs[i];
 
-		rc = pair_keep(job, pair, rc == 0 ? err : &later) < 0 && rc == 0 ? -ENOMEM : rc;
+		pair->variant = chosen(job->options->run->variants, i);
+		pair->timing = (struct sl_timing){.variant = pair->variant, .workload = group->workload};
+		pair->real = (struct sl_cell){
+		    .variant = pair->variant, .workload = group->workload, .engine = SL_ENGINE_LIVE};
+		pair->modelled = pair->real;
+		pair->modelled.engine = SL_ENGINE_MODEL_LAB;
+		rc = sl_scenario_box(job->sc, pair->variant, &pair->box, err);
 	}
-	free(pair);
 	return rc;
 }
 
-static int chosen(const int *list, int i)
+/* Real first, then the model beside it, for whatever was measured. */
+static int group_run(struct job *job, struct group *group, struct sl_err *err)
 {
-	return list ? list[i] : i;
+	struct sl_err later = {0};
+	int rc = pairs_make(job, group, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	group->rig.bin = job->options->paths->bin;
+	group->rig.dir = job->temp.path;
+	group->rig.guest =
+	    job->guest ? sl_live_guest_of(sl_scenario_workload(job->sc, group->workload)) : SL_LIVE_NO_GUEST;
+	group->rig.guest_box = &group->pairs[0].box;
+	group->rig.workload = &group->load;
+	loads_make(job, group);
+	rc = group_measure(job, group, err);
+	for (int i = 0; i < group->n; i++) {
+		struct sl_err *where = rc == 0 ? err : &later;
+		int code = 0;
+
+		if (group->pairs[i].real.n_samples > 0) {
+			code = pair_model(job, group, &group->pairs[i], where);
+			code = code < 0 ? code : pair_keep(job, group, &group->pairs[i], where);
+		}
+		rc = rc == 0 ? code : rc;
+	}
+	return rc;
 }
 
-static int job_run(struct job *job, struct sl_err *err)
+/* Puts this host's figures into the lab, measured now, if it needs some and has none. */
+static int lab_calibrate(struct job *job, struct sl_err *err)
 {
-	const struct sl_run_options *run = job->options->run;
-	int variants = run->variants ? run->n_variants : sl_scenario_variants(job->sc);
-	int workloads = run->workloads ? run->n_workloads : sl_scenario_workloads(job->sc);
+	const struct sl_live_options *o = job->options;
+	char path[PATH_MAX + 16];
+	struct sl_calibration found;
+	struct sl_box box;
 	int rc = 0;
 
-	for (int w = 0; w < workloads; w++) {
-		job->total += workload_runs(sl_scenario_workload(job->sc, chosen(run->workloads, w)));
+	if (!job->guest || o->calibrated) {
+		return 0;
 	}
-	job->live->n_skipped = workloads - job->total;
-	job->total *= variants * run->repeat;
+	snprintf(path, sizeof(path), "%s/host.yaml", job->temp.path);
+	rc = sl_scenario_box(job->sc, 0, &box, err);
+	if (rc == 0) {
+		rc = sl_calibration_measure(&box, o->paths->bin, job->temp.path, &found, err);
+	}
+	if (rc == 0) {
+		rc = sl_calibration_write(&found, path, err);
+	}
+	return rc < 0 ? rc : sl_scenario_overlay(o->lab, path, err);
+}
+
+static bool needs_guest(const struct job *job, bool *ret_database)
+{
+	bool any = false;
+
+	*ret_database = false;
+	for (int w = 0; w < n_workloads(job); w++) {
+		enum sl_live_guest guest =
+		    sl_live_guest_of(sl_scenario_workload(job->sc, chosen(job->options->run->workloads, w)));
+
+		any = any || guest != SL_LIVE_NO_GUEST;
+		*ret_database = *ret_database || guest == SL_LIVE_DATABASE;
+	}
+	return any;
+}
+
+/* A sandbox for the guest where one is needed and can be; else job->live->missing says what it would take. */
+static int guest_enter(struct job *job, struct sl_err *err)
+{
+	const struct sl_need *missing;
+	struct sl_err why = {0};
+	bool database;
+
+	if (!needs_guest(job, &database)) {
+		return 0;
+	}
+	missing = sl_needs_missing(database);
+	if (missing) {
+		snprintf(job->live->missing, sizeof(job->live->missing), "%s: missing (%s); %s",
+			 missing->name, missing->purpose, missing->fix);
+		return 0;
+	}
+	if (sl_sandbox_enter(&job->sandbox, &why) < 0) {
+		snprintf(job->live->missing, sizeof(job->live->missing), "%.250s", why.msg);
+		return 0;
+	}
+	job->guest = true;
+	return sl_signals_stopped() ? sl_err_set(err, -EINTR, "interrupted") : 0;
+}
+
+static int groups_run(struct job *job, struct sl_err *err)
+{
+	const struct sl_run_options *run = job->options->run;
+	int rc = 0;
+
+	for (int w = 0; w < n_workloads(job); w++) {
+		job->total += workload_runs(job, sl_scenario_workload(job->sc, chosen(run->workloads, w)));
+	}
+	job->live->n_skipped = n_workloads(job) - job->total;
+	job->total *= n_variants(job) * run->repeat;
 	if (job->total == 0) {
 		return sl_err_set(err, -EINVAL,
-				  "--engine live: no workload of kind syncwrite (over NFS) or fileio among "
-				  "those asked for");
+				  "--engine live: none of the workloads asked for can run here%s%s",
+				  job->live->missing[0] != '\0' ? ": " : "", job->live->missing);
 	}
 	if (run->progress) {
 		run->progress(run->progress_arg, 0, job->total);
 	}
-	for (int w = 0; rc == 0 && w < workloads; w++) {
-		int workload = chosen(run->workloads, w);
+	rc = lab_calibrate(job, err);
+	for (int w = 0; rc == 0 && w < n_workloads(job); w++) {
+		struct group *group;
 
-		if (!workload_runs(sl_scenario_workload(job->sc, workload))) {
+		if (!workload_runs(job, sl_scenario_workload(job->sc, chosen(run->workloads, w)))) {
 			continue;
 		}
-		for (int v = 0; rc == 0 && !sl_signals_stopped() && v < variants; v++) {
-			rc = cell_run(job, chosen(run->variants, v), workload, err);
+		group = calloc(1, sizeof(*group));
+		if (!group) {
+			return sl_err_set(err, -ENOMEM, "out of memory");
 		}
+		group->workload = chosen(run->workloads, w);
+		rc = group_run(job, group, err);
+		free(group->pairs);
+		free(group);
 	}
 	return rc;
 }
@@ -275,12 +431,23 @@ int sl_live_run(const struct sl_scenario *sc, const struct sl_live_options *opti
 		struct sl_err *err)
 {
 	struct job job = {.sc = sc, .options = options, .live = ret};
+	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->result.scenario = sc;
 	ret->result.seed = options->run->seed;
 	ret->trustworthy = true;
-	return job_run(&job, err);
+	rc = sl_tempdir_make(&job.temp, err);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = guest_enter(&job, err);
+	if (rc == 0) {
+		rc = groups_run(&job, err);
+	}
+	sl_sandbox_leave(&job.sandbox);
+	sl_tempdir_remove(&job.temp);
+	return rc;
 }
 
 void sl_live_fini(struct sl_live *live)
@@ -289,4 +456,45 @@ void sl_live_fini(struct sl_live *live)
 	free(live->timings);
 	live->timings = NULL;
 	live->n_timings = 0;
+}
+
+static void pick(int found, int *list, int *n)
+{
+	if (found >= 0) {
+		list[(*n)++] = found;
+	}
+}
+
+void sl_live_quick(const struct sl_scenario *sc, struct sl_run_options *options, int variants[2],
+		   int workloads[2])
+{
+	int bare = -1, slog = -1, oltp = -1, files = -1;
+
+	for (int v = sl_scenario_variants(sc) - 1; v >= 0; v--) {
+		struct sl_box box;
+
+		if (sl_scenario_box(sc, v, &box, NULL) == 0) {
+			*(box.n_log > 0 ? &slog : &bare) = v;
+		}
+	}
+	for (int w = sl_scenario_workloads(sc) - 1; w >= 0; w--) {
+		const struct sl_workload *load = sl_scenario_workload(sc, w);
+		bool better = files < 0 || load->mode == SL_MODE_RNDWR ||
+			      sl_scenario_workload(sc, files)->mode != SL_MODE_RNDWR;
+
+		oltp = load->kind == SL_WL_OLTP ? w : oltp;
+		files = load->kind == SL_WL_FILEIO && better ? w : files;
+	}
+	if (!options->variants) {
+		options->variants = variants;
+		options->n_variants = 0;
+		pick(bare, variants, &options->n_variants);
+		pick(slog, variants, &options->n_variants);
+	}
+	if (!options->workloads && (oltp >= 0 || files >= 0)) {
+		options->workloads = workloads;
+		options->n_workloads = 0;
+		pick(oltp, workloads, &options->n_workloads);
+		pick(files, workloads, &options->n_workloads);
+	}
 }

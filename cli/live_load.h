@@ -1,25 +1,40 @@
-/* The load generator as a child process, on one datastore. */
+/* The load generator as a child process. */
 #ifndef SL_CLI_LIVE_LOAD_H
 #define SL_CLI_LIVE_LOAD_H
 
-#include "cli/live_server.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guests/process.h"
 #include "sim/base/err.h"
 #include "sim/scenario/box.h"
 #include "sim/stack/result.h"
 
 struct sl_live_load {
 	const char *bin; /* folder of sloglab-load */
-	const struct sl_live_server *server;
+	const char *dir; /* takes its output */
 	const struct sl_workload *workload;
-	uint64_t time_s, seed;
+	/* Where to; one of them: */
+	const char *url;    /* files of an NFS export, through libnfs */
+	const char *folder; /* files of a mounted file system */
+	const char *socket; /* a database */
+	bool prepare;       /* only make files or table; else only run on what was made */
+	uint64_t seed;
+	struct sl_patience patience; /* with it; the timeout is its own */
+};
+
+struct sl_live_load_result {
+	struct sl_measure measure;
+	int64_t null_ns;   /* through libnfs: median round trip of a NULL call before the load */
+	int64_t cpu_ns;    /* of the generator itself during the measurement */
+	char warning[200]; /* what it says of itself and of this machine: saturated; "" = nothing */
 };
 
 /*
- * Runs it and takes rate and latencies, and the median round trip of a NULL call before the load: what
- * sockets and both processes cost without a disk. Errors: -EINTR (Ctrl-C), -EPIPE (the server died), -ETIME
- * (it hangs), -ENOENT (no program), -EIO (it failed: its own message). Nothing is left running.
+ * Runs it to the workload's own limits and takes rate and latencies; with `prepare` *ret is left alone.
+ * Errors: -EINTR (Ctrl-C), what watch() said, -ETIME (it hangs), -EIO (it failed: its own message). Nothing
+ * is left running.
  */
-int sl_live_load_run(const struct sl_live_load *what, struct sl_measure *ret, int64_t *ret_null_ns,
-		     struct sl_err *err);
+int sl_live_load_run(const struct sl_live_load *what, struct sl_live_load_result *ret, struct sl_err *err);
 
 #endif

@@ -1,152 +1,227 @@
 #include "cli/live_server.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/serving.h"
 #include "cli/signals.h"
+#include "sim/serve/pacer.h"
 #include "sim/serve/pool_server.h"
 
-/* First message of the child. */
-struct hello {
-	int code; /* 0, or a negative errno with a message */
-	uint16_t nfs_port, mount_port;
-	char msg[400];
+/* Longer than this it takes for nothing but the end, when it writes its files. */
+#define ANSWER_MS 60000
+#define SLICE_MS 100
+#define NFS_WRITE 7 /* RFC 1813 */
+
+/* What is asked of the child: one byte. */
+enum order {
+	ORDER_LATENCY_OFF,
+	ORDER_LATENCY_ON,
+	ORDER_TIMING,
+	ORDER_STOP
 };
 
-/* Last message of the child. */
-struct goodbye {
-	int64_t lateness_p50_ns, lateness_p99_ns, modelled_p50_ns, modelled_p99_ns, credit_used_ns;
+/* Its answer, and its first words. */
+struct answer {
+	int code; /* 0, or a negative errno with a message */
+	uint16_t nfs_port, mount_port;
+	struct sl_timing timing;
+	struct sl_live_calls calls;
 	uint64_t errors;
+	char msg[400];
 };
 
 /* What the child holds while it serves. */
 struct server {
-	struct sl_serving serving;
+	struct sl_io orders;
+	struct sl_loop *wall;
 	struct sl_pool_server *pool;
 };
 
-static int message_write(int fd, const void *bytes, size_t size)
+static struct sl_datastore *datastore_of(struct server *server)
 {
-	ssize_t n;
-
-	do {
-		n = write(fd, bytes, size);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)size ? 0 : -EPIPE;
+	return sl_pool_server_datastore(server->pool);
 }
 
-/* Messages are smaller than PIPE_BUF: they arrive whole. Interrupted reads go on: the caller kills the child.
- */
-static int message_read(int fd, void *bytes, size_t size)
-{
-	ssize_t n;
+/* Child */
 
-	do {
-		n = read(fd, bytes, size);
-	} while (n < 0 && errno == EINTR && !sl_signals_stopped());
-	return n == (ssize_t)size ? 0 : n < 0 ? -errno : -EPIPE;
+static void answer_send(int fd, const struct answer *answer)
+{
+	while (send(fd, answer, sizeof(*answer), 0) < 0 && errno == EINTR) {
+	}
 }
 
-static int server_build(struct server *server, const struct sl_box *box, uint64_t seed, const char *dir,
-			struct sl_err *err)
+static void answer_fill(struct server *server, struct answer *ret)
 {
-	struct sl_pool_server_config config = {
-	    .box = box, .seed = seed, .datastore = {.dir = dir, .credit_cap_ns = SL_SERVING_CREDIT_NS}};
-	int rc = sl_serving_init(&server->serving, err);
+	const struct sl_datastore_timing *t = sl_datastore_timing(datastore_of(server));
 
+	const struct sl_nfs3_stats *calls = sl_datastore_stats(datastore_of(server));
+
+	*ret = (struct answer){.calls = {(double)calls->reads, (double)calls->writes, (double)calls->commits,
+					 (double)calls->procs[NFS_WRITE].bytes},
+			       .timing = {.lateness_p50_ns = sl_hist_quantile(&t->lateness, 0.5),
+					  .lateness_p99_ns = sl_hist_quantile(&t->lateness, 0.99),
+					  .modelled_p50_ns = sl_hist_quantile(&t->modelled, 0.5),
+					  .modelled_p99_ns = sl_hist_quantile(&t->modelled, 0.99),
+					  .credit_used_ns = t->credit_used_ns},
+			       .errors = t->errors};
+}
+
+static void orders_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
+{
+	struct server *server = sl_container_of(io, struct server, orders);
+	struct answer answer;
+	char order = ORDER_STOP;
+	ssize_t n = recv(io->fd, &order, 1, MSG_DONTWAIT);
+
+	(void)events;
+	(void)now_ns;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		return;
+	}
+	if (n <= 0 || order == ORDER_STOP) {
+		sl_loop_stop(server->wall);
+		return;
+	}
+	if (order != ORDER_TIMING) {
+		sl_pacer_latency(sl_datastore_pacer(datastore_of(server)), order == ORDER_LATENCY_ON);
+	}
+	answer_fill(server, &answer);
+	answer_send(io->fd, &answer);
+}
+
+static int server_build(struct server *server, const struct sl_live_server_config *config, struct sl_err *err)
+{
+	struct sl_pool_server_config pool = {.box = config->box,
+					     .seed = config->seed,
+					     .pace = config->dilate,
+					     .datastore = {
+						 .dir = config->dir,
+						 .export_path = SL_LIVE_EXPORT,
+						 .credit_cap_ns = SL_SERVING_CREDIT_NS,
+						 .portmap_port = config->portmap_port,
+					     }};
+	int rc;
+
+	server->wall = sl_loop_new_wall(err);
+	if (!server->wall) {
+		return err->code;
+	}
+	rc = sl_loop_io_add(server->wall, &server->orders, err);
 	if (rc < 0) {
 		return rc;
 	}
-	config.datastore.loop = server->serving.loop;
-	return sl_pool_server_new(&config, &server->pool, err);
+	pool.datastore.loop = server->wall;
+	rc = sl_pool_server_new(&pool, &server->pool, err);
+	if (rc == 0) {
+		sl_pacer_latency(sl_datastore_pacer(datastore_of(server)), !config->free);
+	}
+	return rc;
 }
 
-static void server_timing(struct server *server, struct goodbye *ret)
-{
-	const struct sl_datastore_timing *t = sl_datastore_timing(sl_pool_server_datastore(server->pool));
+struct child {
+	const struct sl_live_server_config *config;
+	int fd;
+};
 
-	ret->lateness_p50_ns = sl_hist_quantile(&t->lateness, 0.5);
-	ret->lateness_p99_ns = sl_hist_quantile(&t->lateness, 0.99);
-	ret->modelled_p50_ns = sl_hist_quantile(&t->modelled, 0.5);
-	ret->modelled_p99_ns = sl_hist_quantile(&t->modelled, 0.99);
-	ret->credit_used_ns = t->credit_used_ns;
-	ret->errors = t->errors;
-}
-
-/* The life of the child: hello, serve until SIGTERM, goodbye. */
-static int server_main(const struct sl_box *box, uint64_t seed, const char *dir, int out)
+/* The life of the child: first words, serve until told to stop, last words. */
+static int server_main(void *arg)
 {
-	struct server server = {0};
+	const struct child *child = arg;
+	struct server server = {
+	    .orders = {.fd = child->fd, .events = EPOLLIN, .fire = orders_fire},
+	};
+	struct answer hello = {0}, goodbye = {0};
 	struct sl_err err = {0};
-	struct hello hello = {0};
-	struct goodbye goodbye = {0};
-	int rc;
 
-	hello.code = server_build(&server, box, seed, dir, &err);
+	(void)signal(SIGPIPE, SIG_IGN);
+	hello.code = server_build(&server, child->config, &err);
 	snprintf(hello.msg, sizeof(hello.msg), "%.399s", err.msg);
 	if (hello.code == 0) {
-		struct sl_datastore *ds = sl_pool_server_datastore(server.pool);
-
-		hello.nfs_port = sl_datastore_nfs_port(ds);
-		hello.mount_port = sl_datastore_mount_port(ds);
+		hello.nfs_port = sl_datastore_nfs_port(datastore_of(&server));
+		hello.mount_port = sl_datastore_mount_port(datastore_of(&server));
 	}
-	rc = message_write(out, &hello, sizeof(hello));
-	if (rc < 0 || hello.code < 0) {
+	answer_send(child->fd, &hello);
+	if (hello.code < 0) {
 		return 1;
 	}
-	rc = sl_loop_run(server.serving.loop, &err);
-	server_timing(&server, &goodbye);
-	if (rc == 0) {
-		rc = message_write(out, &goodbye, sizeof(goodbye));
-	}
+	goodbye.code = sl_loop_run(server.wall, &err);
+	answer_fill(&server, &goodbye);
 	sl_pool_server_free(server.pool);
-	sl_serving_fini(&server.serving);
-	return rc < 0;
+	sl_loop_free(server.wall);
+	answer_send(child->fd, &goodbye);
+	return goodbye.code < 0;
 }
 
-int sl_live_server_start(const struct sl_box *box, uint64_t seed, const char *dir, struct sl_live_server *ret,
+/* Parent */
+
+static int answer_read(struct sl_live_server *server, struct answer *ret, struct sl_err *err)
+{
+	for (int waited_ms = 0; waited_ms < ANSWER_MS; waited_ms += SLICE_MS) {
+		struct pollfd in = {.fd = server->channel, .events = POLLIN};
+
+		if (poll(&in, 1, SLICE_MS) > 0) {
+			ssize_t n = recv(server->channel, ret, sizeof(*ret), MSG_DONTWAIT);
+
+			if (n == (ssize_t)sizeof(*ret)) {
+				return 0;
+			}
+			if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+				return sl_process_check(&server->process, err) < 0
+					   ? err->code
+					   : sl_err_set(err, -EPIPE, "datastore: the server died");
+			}
+		}
+		if (sl_signals_stopped()) {
+			return sl_err_set(err, -EINTR, "interrupted");
+		}
+		if (sl_process_check(&server->process, err) < 0) {
+			return err->code;
+		}
+	}
+	return sl_err_set(err, -ETIME, "datastore: no answer in %d s; is the machine overloaded? run again",
+			  ANSWER_MS / 1000);
+}
+
+static int ask(struct sl_live_server *server, enum order order, struct answer *ret, struct sl_err *err)
+{
+	char byte = (char)order;
+
+	(void)send(server->channel, &byte, 1, MSG_NOSIGNAL); /* a dead one is seen by the reading */
+	return answer_read(server, ret, err);
+}
+
+int sl_live_server_start(const struct sl_live_server_config *config, struct sl_live_server *ret,
 			 struct sl_err *err)
 {
-	pid_t parent = getpid();
-	struct hello hello;
-	int ends[2];
-	int rc;
+	struct child child = {.config = config};
+	/* A late reply looks like a slow disk, so other work waits for the server. Where that is not allowed
+	 * (no root), the lateness tells. The kernel leaves the others 5 % even if it should never sleep. */
+	const struct sl_process_spec spec = {
+	    .name = "datastore", .main = server_main, .arg = &child, .priority = SL_PRIORITY_REALTIME};
+	struct answer hello;
+	int ends[2], rc;
 
 	memset(ret, 0, sizeof(*ret));
-	if (pipe2(ends, O_CLOEXEC) < 0) {
-		return sl_err_set(err, -errno, "pipe: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		return sl_err_set(err, -errno, "socketpair: %s", strerror(errno));
 	}
-	ret->pid = fork();
-	if (ret->pid < 0) {
-		rc = -errno;
-		ret->pid = 0;
-		close(ends[0]);
-		close(ends[1]);
-		return sl_err_set(err, rc, "fork: %s", strerror(-rc));
-	}
-	if (ret->pid == 0) {
-		/* Its own group: Ctrl-C on the terminal is ours to handle. Our death, however sudden, is its
-		 * death. */
-		setpgid(0, 0);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		sl_signals_reset();
-		signal(SIGPIPE, SIG_IGN);
-		close(ends[0]);
-		_exit(getppid() == parent ? server_main(box, seed, dir, ends[1]) : 1);
-	}
+	child.fd = ends[1];
+	rc = sl_process_start(&spec, &ret->process, err);
 	close(ends[1]);
-	ret->pipe = ends[0];
-	rc = message_read(ret->pipe, &hello, sizeof(hello));
+	ret->channel = ends[0];
+	if (rc < 0) {
+		close(ends[0]);
+		return rc;
+	}
+	rc = answer_read(ret, &hello, err);
 	if (rc == 0 && hello.code < 0) {
 		rc = sl_err_set(err, hello.code, "datastore: %s", hello.msg);
-	} else if (rc < 0) {
-		sl_err_set(err, rc, "datastore: the server died at its start");
 	}
 	if (rc < 0) {
 		sl_live_server_kill(ret);
@@ -157,37 +232,49 @@ int sl_live_server_start(const struct sl_box *box, uint64_t seed, const char *di
 	return 0;
 }
 
-int sl_live_server_stop(struct sl_live_server *server, struct sl_timing *ret, struct sl_err *err)
+int sl_live_server_latency(struct sl_live_server *server, bool on, struct sl_err *err)
 {
-	struct goodbye goodbye;
-	int rc;
+	struct answer answer;
 
-	kill(server->pid, SIGTERM);
-	rc = message_read(server->pipe, &goodbye, sizeof(goodbye));
-	sl_live_server_kill(server);
-	if (rc < 0) {
-		return sl_err_set(err, rc, "datastore: the server died");
+	return ask(server, on ? ORDER_LATENCY_ON : ORDER_LATENCY_OFF, &answer, err);
+}
+
+int sl_live_server_timing(struct sl_live_server *server, struct sl_timing *ret,
+			  struct sl_live_calls *ret_calls, struct sl_err *err)
+{
+	struct answer answer;
+	int rc = ask(server, ORDER_TIMING, &answer, err);
+
+	if (rc == 0) {
+		ret->lateness_p50_ns = answer.timing.lateness_p50_ns;
+		ret->lateness_p99_ns = answer.timing.lateness_p99_ns;
+		ret->modelled_p50_ns = answer.timing.modelled_p50_ns;
+		ret->modelled_p99_ns = answer.timing.modelled_p99_ns;
+		ret->credit_used_ns = answer.timing.credit_used_ns;
+		*ret_calls = answer.calls;
 	}
-	if (goodbye.errors > 0) {
+	return rc;
+}
+
+int sl_live_server_stop(struct sl_live_server *server, struct sl_err *err)
+{
+	struct answer goodbye;
+	int rc = ask(server, ORDER_STOP, &goodbye, err);
+
+	sl_live_server_kill(server);
+	if (rc == 0 && goodbye.errors > 0) {
 		return sl_err_set(
 		    err, -EIO,
 		    "datastore: the folder for its files could not be written; set TMPDIR to one with room");
 	}
-	ret->lateness_p50_ns = goodbye.lateness_p50_ns;
-	ret->lateness_p99_ns = goodbye.lateness_p99_ns;
-	ret->modelled_p50_ns = goodbye.modelled_p50_ns;
-	ret->modelled_p99_ns = goodbye.modelled_p99_ns;
-	ret->credit_used_ns = goodbye.credit_used_ns;
-	return 0;
+	return rc;
 }
 
 void sl_live_server_kill(struct sl_live_server *server)
 {
-	if (server->pid > 0) {
-		kill(server->pid, SIGKILL);
-		while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR) {
-		}
-		close(server->pipe);
-		server->pid = 0;
+	if (server->process.name) {
+		sl_process_stop(&server->process, SIGKILL, 0);
+		close(server->channel);
+		server->process.name = NULL;
 	}
 }

@@ -155,3 +155,18 @@ int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_p
 	}
 	return scenario_unknown(paths, name, err);
 }
+
+int sl_paths_profile(char ret_path[PATH_MAX], struct sl_err *err)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (config && config[0] == '/') {
+		n = snprintf(ret_path, PATH_MAX, "%s/sloglab/host.yaml", config);
+	} else if (home && home[0] == '/') {
+		n = snprintf(ret_path, PATH_MAX, "%s/.config/sloglab/host.yaml", home);
+	} else {
+		return sl_err_set(err, -ENOENT, "HOME: not set; set it or XDG_CONFIG_HOME");
+	}
+	return n < PATH_MAX ? 0 : sl_err_set(err, -ENAMETOOLONG, "XDG_CONFIG_HOME: path too long");
+}

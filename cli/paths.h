@@ -30,4 +30,8 @@ int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_p
  */
 int sl_paths_scenarios(const struct sl_paths *paths, char ret_names[][SL_PATHS_NAME_MAX]);
 
+/* Where the figures of this host are kept: sloglab/host.yaml in XDG_CONFIG_HOME or ~/.config. It need not
+ * exist. -ENOENT without a home. */
+int sl_paths_profile(char ret_path[PATH_MAX], struct sl_err *err);
+
 #endif

@@ -14,10 +14,12 @@
 struct sl_timing {
 	int variant, workload;
 	int64_t lateness_p50_ns, lateness_p99_ns; /* reply sent - modelled completion */
-	int64_t modelled_p50_ns, modelled_p99_ns; /* modelled latency of WRITE and COMMIT */
+	int64_t modelled_p50_ns, modelled_p99_ns; /* modelled latency of COMMIT and stable WRITE */
 	int64_t credit_used_ns;
 	int64_t null_rtt_ns; /* median round trip of a NULL call: what the model(lab) adds per call */
-	bool trustworthy;    /* p99 lateness <= 20 % of the modelled median */
+	double reads, writes, commits; /* NFS calls per operation of the load */
+	double write_bytes;            /* of one WRITE */
+	bool trustworthy;              /* p99 lateness <= 20 % of the modelled median */
 };
 
 struct sl_report {

@@ -135,6 +135,7 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_t *object = json_object();
 	json_t *samples = json_array();
 	json_t *warnings = json_array();
+	double dilate = cell->dilate > 0 ? cell->dilate : 1;
 
 	json_object_set_new(object, "variant", sl_json_text(sl_scenario_variant_name(sc, cell->variant)));
 	json_object_set_new(object, "workload", json_string(workload->name));
@@ -142,8 +143,10 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_object_set_new(object, "metric", json_string(metric_name(workload)));
 	json_object_set_new(object, "unit", json_string(sl_workload_unit(workload)));
 	json_object_set_new(object, "value", sl_json_figure(cell->value));
-	json_object_set_new(object, "raw", sl_json_figure(cell->value));
-	json_object_set_new(object, "dilate", json_integer(1));
+	json_object_set_new(object, "raw", sl_json_figure(cell->value / dilate));
+	json_object_set_new(object, "dilate",
+			    dilate == (double)(int)dilate ? json_integer((json_int_t)dilate)
+							  : sl_json_figure(dilate));
 	json_object_set_new(object, "ci95", cell->n_samples > 1 ? sl_json_figure(cell->ci95) : json_null());
 	for (int i = 0; i < cell->n_samples; i++) {
 		json_array_append_new(samples, sl_json_figure(cell->samples[i]));

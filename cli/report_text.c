@@ -238,12 +238,15 @@ static void print_timings(const struct sl_report *report, FILE *out)
 		sl_report_time(t->lateness_p50_ns, late50, sizeof(late50));
 		sl_report_time(t->lateness_p99_ns, late99, sizeof(late99));
 		sl_report_time(t->modelled_p50_ns, modelled, sizeof(modelled));
-		sl_report_time(t->null_rtt_ns, rtt, sizeof(rtt));
-		fprintf(out,
-			"timing of %s on %s: replies late by %s (p50), %s (p99) where %s is modelled; NULL "
-			"call %s\n",
+		fprintf(out, "timing of %s on %s: replies late by %s (p50), %s (p99) where %s is modelled",
 			sl_scenario_workload(sc, t->workload)->name, sl_scenario_variant_name(sc, t->variant),
-			late50, late99, modelled, rtt);
+			late50, late99, modelled);
+		if (t->null_rtt_ns > 0) {
+			sl_report_time(t->null_rtt_ns, rtt, sizeof(rtt));
+			fprintf(out, "; NULL call %s", rtt);
+		}
+		fprintf(out, "; per operation %.2f READ, %.2f WRITE of %.1f KiB, %.2f COMMIT\n", t->reads,
+			t->writes, t->write_bytes / 1024, t->commits);
 	}
 }
 

@@ -13,6 +13,7 @@ struct hyp_call {
 	struct sl_store_req call;
 	struct sl_store_req *outer; /* whose call it is: a program's ... */
 	struct sl_hyp_req *req;     /* ... or the guest's disk request */
+	struct hyp_call *next;      /* waits for the virtual disk */
 	int64_t start_ns, sent_ns;
 	bool commit_follows;
 };
@@ -44,12 +45,28 @@ static void enter_reply(const struct hyp_call *call, int64_t now_ns)
 	}
 }
 
+/* The virtual disk is done with a request: the next one that waits for it. */
+static void disk_next(struct sl_hyp *hyp, int64_t now_ns)
+{
+	struct hyp_call *call = hyp->waiting;
+
+	hyp->in_service--;
+	if (call) {
+		hyp->waiting = call->next;
+		hyp->end = hyp->waiting ? hyp->end : &hyp->waiting;
+		hyp->in_service++;
+		call->start_ns = now_ns;
+		send_call(call, now_ns);
+	}
+}
+
 /* The reply is back. */
 static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 {
 	struct hyp_call *call = sl_container_of(timer, struct hyp_call, hop);
 	struct sl_hyp *hyp = call->hyp;
 	struct sl_timer *done;
+	bool of_disk;
 
 	enter_reply(call, now_ns);
 	if (call->commit_follows) {
@@ -68,7 +85,11 @@ static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 	if (hyp->trace) {
 		sl_trace_span(hyp->trace, "hypervisor", "NFS call", call->call.tag, call->start_ns, now_ns);
 	}
+	of_disk = call->req != NULL;
 	sl_slab_put(&hyp->calls, call);
+	if (of_disk) {
+		disk_next(hyp, now_ns);
+	}
 	sl_timer_fire(done, now_ns);
 }
 
@@ -137,6 +158,13 @@ void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
 	    req->op == SL_HYP_WRITE ? sl_ledger_sent(hyp->ledger, now_ns, &call->call, req->group) : 0;
 	call->commit_follows = req->op == SL_HYP_WRITE && hyp->hypervisor == SL_HYP_QEMU &&
 			       hyp->disk_cache == SL_CACHE_WRITETHROUGH;
+	if (hyp->queue > 0 && hyp->in_service >= hyp->queue) {
+		call->next = NULL;
+		*hyp->end = call;
+		hyp->end = &call->next;
+		return;
+	}
+	hyp->in_service++;
 	send_call(call, now_ns);
 }
 
@@ -161,7 +189,9 @@ void sl_hyp_init(struct sl_hyp *hyp, const struct sl_box *box, struct sl_loop *l
 	    .hypervisor = box->hypervisor,
 	    .disk_cache = box->disk_cache,
 	    .half_delay_ns = (int64_t)(box->hyp_op_delay_ns / 2),
+	    .queue = box->hyp_queue,
 	};
+	hyp->end = &hyp->waiting;
 	sl_slab_init(&hyp->calls, sizeof(struct hyp_call));
 }
 

@@ -38,6 +38,8 @@ struct sl_hyp_req {
 	uint32_t group; /* WRITE: of the ledger; 0 = none */
 };
 
+struct hyp_call; /* private */
+
 struct sl_hyp {
 	struct sl_loop *loop;     /* borrowed */
 	struct sl_store *server;  /* borrowed: the NFS server */
@@ -46,6 +48,8 @@ struct sl_hyp {
 	struct sl_ledger *ledger; /* borrowed, may be NULL: who sent what when; set it after sl_hyp_init */
 	int hypervisor, disk_cache;
 	int64_t half_delay_ns;
+	int64_t queue, in_service;       /* of the virtual disk; queue 0 = no limit */
+	struct hyp_call *waiting, **end; /* requests beyond it, in order */
 	struct sl_slab calls;
 	uint64_t n_calls;
 };

@@ -78,3 +78,27 @@ int sl_scenario_profile(const struct sl_reader *r, const yaml_node_t *node, cons
 	r->sc->profiles[r->sc->n_profiles] = profile;
 	return r->sc->n_profiles++;
 }
+
+int sl_scenario_overlay(struct sl_scenario *sc, const char *path, struct sl_err *err)
+{
+	struct sl_layer layer = {.by_key = {NULL}};
+	struct sl_yaml file;
+	struct sl_err local = {0};
+	const struct sl_reader r = {.sc = sc, .yaml = &file, .err = err ? err : &local};
+	int rc = sl_yaml_load_file(&file, path, r.err);
+
+	if (rc) {
+		return rc;
+	}
+	rc = read_profile(&r, &layer);
+	sl_yaml_free(&file);
+	for (int key = 0; rc == 0 && key < SL_N_ROWS; key++) {
+		if (layer.by_key[key]) {
+			sc->set.by_key[key] = layer.by_key[key];
+			if (key < SL_N_KEYS) {
+				sc->numbers[key].on = false;
+			}
+		}
+	}
+	return rc == 0 ? sl_scenario_resolve(sc, r.err) : rc;
+}

@@ -95,6 +95,10 @@ int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, 
  * value only; kind, source and range stay those of the file. -EINVAL (no such number), -ERANGE. */
 int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value, struct sl_err *err);
 
+/* Puts the parameters of the host profile in the file `path` on top of everything, in every variant: what was
+ * measured of this host, where this host does the work. Errors as sl_scenario_load. */
+int sl_scenario_overlay(struct sl_scenario *sc, const char *path, struct sl_err *err);
+
 /* Fills *ret for `variant`: defaults, host profile, scenario, params, overlays of the chain of `extends`,
  * --set. */
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);

@@ -51,7 +51,7 @@ struct sl_datastore_config {
 struct sl_datastore_timing {
 	struct sl_hist lateness; /* reply sent - when it could have left (modelled completion, arrival), ns,
 				    timed calls */
-	struct sl_hist modelled; /* modelled latency of WRITE and COMMIT, ns */
+	struct sl_hist modelled; /* modelled latency, see sl_pacer_modelled, ns */
 	int64_t credit_used_ns;
 	uint64_t host_syncs; /* host_durable: waits for the host's disk, and their time */
 	int64_t host_sync_ns;

@@ -82,7 +82,8 @@ static void paced_deliver(struct sl_pacer *pacer, struct paced *paced)
 	bool timed = outer->op != SL_STORE_GETATTR && !paced->instant;
 
 	pacer->n_modelled -= !paced->instant;
-	if (timed && (outer->op == SL_STORE_WRITE || outer->op == SL_STORE_COMMIT)) {
+	if (timed &&
+	    (outer->op == SL_STORE_COMMIT || (outer->op == SL_STORE_WRITE && outer->stable != SL_UNSTABLE))) {
 		sl_hist_add(&pacer->modelled, paced->done_ns - paced->submit_ns);
 	}
 	outer->stable = paced->inner.stable;

@@ -57,7 +57,8 @@ int sl_pacer_swap(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store
 /* Something happens to the model that no request asked for (a disk dies): calls `event` with the model at the
  * present instant. */
 void sl_pacer_happen(struct sl_pacer *pacer, void (*event)(void *arg, int64_t model_ns), void *arg);
-/* Modelled latency of WRITE and COMMIT, in time of the model (ns). */
+/* Modelled latency of what has to be stable when it is answered: COMMIT, and WRITE unless UNSTABLE; in time
+ * of the model (ns). */
 const struct sl_hist *sl_pacer_modelled(const struct sl_pacer *pacer);
 /* Sum of the credit that requests really got: the model cannot go back behind its last event. */
 int64_t sl_pacer_credit_used(const struct sl_pacer *pacer);

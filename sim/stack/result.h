@@ -69,7 +69,8 @@ struct sl_cell {
 	double published, error_pct; /* (value / published - 1) * 100 */
 	enum sl_role role;
 	bool has_published;
-	char warning[256]; /* "" = none */
+	double dilate;     /* modelled times were so many times as long on the wall; 0 = not on the wall */
+	char warning[400]; /* "" = none */
 };
 
 #define SL_SUBSTITUTIONS_MAX 16

@@ -13,7 +13,7 @@ pool: {data: {layout: raidz1, disks: [hdd-7200-desktop x 3]}}
 workloads:
   seq: {kind: syncwrite, block: 4KiB, file_total: 16MiB}
   files: {kind: fileio, mode: rndwr, files: 4, file_total: 4MiB, fsync_every: 20}
-  db: {kind: oltp}
+  local: {kind: syncwrite, access: local}
 variants:
   none: {}
   slog: {set: {pool.log: intel-dc-s3700-200}}
@@ -94,8 +94,16 @@ start_long
 kill -KILL "$server"
 wait "$main"
 code=$?
-{ [ "$code" -eq 1 ] && grep -q 'the server died' err.txt; } || fail "server killed: exit $code, $(cat err.txt)"
+{ [ "$code" -eq 1 ] && grep -q 'datastore: died' err.txt; } || fail "server killed: exit $code, $(cat err.txt)"
 nothing_left "server killed"
+
+# A server that hangs is as bad as a dead one.
+start_long
+kill -STOP "$server"
+wait "$main"
+code=$?
+{ [ "$code" -eq 1 ] && grep -q 'datastore: .*stopped' err.txt; } || fail "server stopped: exit $code, $(cat err.txt)"
+nothing_left "server stopped"
 
 start_long
 kill -KILL "$load"

@@ -24,6 +24,7 @@ expect() {
 mkdir "$work/folder"
 printf 'format: sloglab-scenario/1\ntitle: x\npool: {data: {layout: raidz1, disks: [hdd-7200-desktop x 3]}}\nworkloads: {w: {kind: oltp}}\nnas: {vcpu: 2}\n' >"$work/key.yaml"
 printf 'format: sloglab-scenario/1\ntitle: x\npool: {data: {layout: raidz1, disks: [hdd-7200-desktop x 3]}}\nworkloads: {w: {kind: oltp}}\n' >"$work/good.yaml"
+sed 's/kind: oltp/kind: syncwrite, access: local/' "$work/good.yaml" >"$work/local.yaml"
 head -c 4096 /dev/urandom >"$work/binary.yaml"
 : >"$work/empty.yaml"
 fixtures=$(ls -A "$work")
@@ -62,7 +63,10 @@ expect 2 'folder: is a folder; name a file' run b3n-2014 --html folder
 expect 2 'only one of --json' run b3n-2014 --json - --csv -
 expect 2 '--hold-out: "oltp3" is not in the scenario; did you mean oltp2?' fit b3n-2014 --hold-out oltp3
 expect 2 '--hold-out: one workload only' fit b3n-2014 --hold-out oltp2,oltp4
-expect 2 'no workload of kind syncwrite' run good.yaml --engine live
+expect 2 'none of the workloads asked for can run here' run local.yaml --engine live
+expect 2 '--dilate: must be from 1 to 1e6' run good.yaml --engine live --dilate 0.5
+expect 2 '--quick: works with --engine live only' run good.yaml --quick
+expect 2 'nowhere/host.yaml' run good.yaml --engine live --profile nowhere/host.yaml
 expect 2 'good.yaml: takes no argument' doctor good.yaml
 SLOGLAB_DATA=/nowhere
 export SLOGLAB_DATA

@@ -143,3 +143,26 @@ Test(hyp, a_program_that_speaks_nfs_takes_the_same_way_with_its_own_call)
 				  "[1.2ms] program's call done, stable 2\n");
 	rig_free(rig);
 }
+
+Test(hyp, a_virtual_disk_with_a_queue_of_one_takes_one_request_after_the_other)
+{
+	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+	struct request requests[3];
+
+	rig->hyp.queue = 1;
+	for (int i = 0; i < 3; i++) {
+		requests[i] =
+		    (struct request){.req = {.done.fire = request_done, .op = SL_HYP_WRITE, .bytes = 4096},
+				     .notes = &rig->notes};
+		sl_hyp_submit(&rig->hyp, 0, &requests[i].req);
+	}
+	run_all(rig->loop);
+	notes_expect(&rig->notes, "[0.1ms] WRITE UNSTABLE 4K\n"
+				  "[1.2ms] guest's write done\n"
+				  "[1.3ms] WRITE UNSTABLE 4K\n"
+				  "[2.4ms] guest's write done\n"
+				  "[2.5ms] WRITE UNSTABLE 4K\n"
+				  "[3.6ms] guest's write done\n");
+	cr_assert_eq(rig->hyp.in_service, 0);
+	rig_free(rig);
+}

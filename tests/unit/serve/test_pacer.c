@@ -96,13 +96,38 @@ static void bench_at(struct bench *bench, int64_t wall_ns)
 	cr_assert_eq(sl_loop_run_until(bench->wall, wall_ns, NULL), 0);
 }
 
-static void probe_submit(struct bench *bench, struct probe *probe, enum sl_store_op op, int64_t credit_ns)
+static void probe_submit_as(struct bench *bench, struct probe *probe, enum sl_store_op op,
+			    enum sl_stable stable, int64_t credit_ns)
 {
-	*probe = (struct probe){.bench = bench, .req = {.done = {.fire = probe_done}, .op = op}};
+	*probe =
+	    (struct probe){.bench = bench, .req = {.done = {.fire = probe_done}, .op = op, .stable = stable}};
 	sl_pacer_enter(bench->pacer, &bench->client, credit_ns);
 	bench->submitting++;
 	sl_store_submit(sl_pacer_store(bench->pacer), sl_loop_now(bench->wall), &probe->req);
 	bench->submitting--;
+}
+
+static void probe_submit(struct bench *bench, struct probe *probe, enum sl_store_op op, int64_t credit_ns)
+{
+	probe_submit_as(bench, probe, op, SL_FILE_SYNC, credit_ns);
+}
+
+/* An UNSTABLE write is no promise that anybody waits for. */
+Test(pacer, what_has_to_be_stable_counts_as_modelled, .timeout = 10)
+{
+	struct bench bench;
+	struct probe probe;
+
+	bench_init(&bench, 2 * MS, 0);
+	probe_submit_as(&bench, &probe, SL_STORE_WRITE, SL_UNSTABLE, 0);
+	bench_at(&bench, 10 * MS);
+	cr_assert_eq(sl_pacer_modelled(bench.pacer)->count, 0u);
+	probe_submit(&bench, &probe, SL_STORE_COMMIT, 0);
+	bench_at(&bench, 20 * MS);
+	probe_submit(&bench, &probe, SL_STORE_WRITE, 0);
+	bench_at(&bench, 30 * MS);
+	cr_assert_eq(sl_pacer_modelled(bench.pacer)->count, 2u);
+	bench_fini(&bench);
 }
 
 Test(pacer, a_request_completes_when_the_model_says, .timeout = 10)

@@ -1,0 +1,317 @@
+#include "cli/calibration.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/live_rig.h"
+#include "cli/out.h"
+#include "cli/signals.h"
+
+#define PROBES 2000
+#define SMALL 4096
+#define LARGE 65536
+#define BUFFERED 16384 /* what guest.file_cpu is stated for */
+#define FILE_BYTES (16 << 20)
+#define PROBE_MS 120000
+#define LINK_MAX_BPS 1e12
+#define OLTP_TIME_S 8
+#define OLTP_ROWS 20000
+
+/* What a child that probes the file system is to do, and found; in memory it shares with us. */
+struct probe {
+	int (*step)(struct probe *probe);
+	char *buf;
+	char path[PATH_MAX];
+	double write_small_ns, write_large_ns, write_flush_ns; /* medians */
+	double pair_cpu_ns, file_cpu_ns, fsync_cpu_ns;         /* of the child */
+	int64_t took_ns[PROBES];
+};
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts = {0};
+
+	(void)clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Child */
+
+/* Median time of a direct write of `bytes`, flushed if asked for: QEMU skips a flush that finds nothing
+ * written. Other work on the machine makes some of them long: the median is what this host costs. */
+static double round_trip(struct probe *probe, int fd, size_t bytes, bool flush)
+{
+	for (int i = 0; i < PROBES; i++) {
+		off_t at = (off_t)i * LARGE % FILE_BYTES;
+		int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+
+		if (pwrite(fd, probe->buf, bytes, at) != (ssize_t)bytes || (flush && fdatasync(fd) < 0)) {
+			return -1;
+		}
+		probe->took_ns[i] = clock_ns(CLOCK_MONOTONIC) - start_ns;
+	}
+	qsort(probe->took_ns, PROBES, sizeof(probe->took_ns[0]), by_value);
+	return (double)probe->took_ns[PROBES / 2];
+}
+
+static int step_file(struct probe *probe)
+{
+	int fd = open(probe->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	bool written = fd >= 0;
+
+	for (off_t at = 0; written && at < FILE_BYTES; at += LARGE) {
+		written = pwrite(fd, probe->buf, LARGE, at) == LARGE;
+	}
+	return written && fsync(fd) == 0 ? 0 : -1;
+}
+
+static int step_direct(struct probe *probe)
+{
+	int fd = open(probe->path, O_RDWR | O_DIRECT | O_CLOEXEC);
+
+	probe->write_small_ns = round_trip(probe, fd, SMALL, false);
+	probe->write_large_ns = round_trip(probe, fd, LARGE, false);
+	return probe->write_small_ns > 0 && probe->write_large_ns > 0 ? 0 : -1;
+}
+
+static int step_pairs(struct probe *probe)
+{
+	int fd = open(probe->path, O_RDWR | O_DIRECT | O_CLOEXEC);
+	int64_t start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	probe->write_flush_ns = round_trip(probe, fd, SMALL, true);
+	probe->pair_cpu_ns = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_ns) / PROBES;
+	return probe->write_flush_ns > 0 ? 0 : -1;
+}
+
+static int step_buffered(struct probe *probe)
+{
+	int fd = open(probe->path, O_RDWR | O_CLOEXEC);
+	int64_t start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	for (int i = 0; i < PROBES; i++) {
+		if (pwrite(fd, probe->buf, BUFFERED, (off_t)i * BUFFERED % FILE_BYTES) != BUFFERED) {
+			return -1;
+		}
+	}
+	probe->file_cpu_ns = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_ns) / PROBES;
+	if (fsync(fd) < 0) {
+		return -1;
+	}
+	start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	for (int i = 0; i < PROBES; i++) {
+		(void)fsync(fd);
+	}
+	probe->fsync_cpu_ns = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_ns) / PROBES;
+	return 0;
+}
+
+static int probe_main(void *arg)
+{
+	struct probe *probe = arg;
+
+	if (probe->step(probe) < 0) {
+		dprintf(STDERR_FILENO, "%s: %s\n", probe->path, strerror(errno));
+		return 1;
+	}
+	return 0;
+}
+
+/* Parent */
+
+static int step_run(struct sl_live_rig *rig, struct probe *probe, int (*step)(struct probe *probe),
+		    struct sl_err *err)
+{
+	const struct sl_patience patience = {.timeout_ms = PROBE_MS, .stopped = sl_signals_stopped};
+	struct sl_process_spec spec = {.name = "calibration", .main = probe_main, .arg = probe};
+	char log[PATH_MAX];
+
+	(void)snprintf(log, sizeof(log), "%.4000s/calibration.log", rig->dir);
+	spec.log = log;
+	probe->step = step;
+	return sl_process_run(&spec, &patience, err);
+}
+
+/* Of what stands between the file system and the pool. */
+static double chain_cpu_ns(const struct sl_live_rig *rig)
+{
+	return (double)(sl_process_cpu_ns(&rig->disk.daemon) + sl_process_cpu_ns(&rig->server.process));
+}
+
+static int steps_run(struct sl_live_rig *rig, struct probe *probe, struct sl_calibration *ret,
+		     struct sl_err *err)
+{
+	double cpu_ns, slope_ns;
+	int rc = step_run(rig, probe, step_file, err);
+
+	if (rc == 0) {
+		rc = step_run(rig, probe, step_direct, err);
+	}
+	cpu_ns = chain_cpu_ns(rig);
+	if (rc == 0) {
+		rc = step_run(rig, probe, step_pairs, err);
+	}
+	cpu_ns = chain_cpu_ns(rig) - cpu_ns;
+	if (rc == 0) {
+		rc = step_run(rig, probe, step_buffered, err);
+	}
+	/* A pair is two requests: WRITE and COMMIT. */
+	ret->block_cpu_ns = (cpu_ns / PROBES + probe->pair_cpu_ns) / 2;
+	ret->op_delay_ns = probe->write_flush_ns / 2 - ret->block_cpu_ns;
+	ret->op_delay_ns = ret->op_delay_ns > 0 ? ret->op_delay_ns : 0;
+	slope_ns = (probe->write_large_ns - probe->write_small_ns) / (LARGE - SMALL);
+	ret->link_bps = slope_ns > 0 ? 1e9 / slope_ns : LINK_MAX_BPS;
+	ret->file_cpu_ns = probe->file_cpu_ns;
+	ret->fsync_cpu_ns = probe->fsync_cpu_ns;
+	return rc;
+}
+
+static int file_system_measure(struct sl_live_rig *rig, struct sl_calibration *ret, struct sl_err *err)
+{
+	size_t bytes = sizeof(struct probe) + 2 * LARGE;
+	struct probe *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int rc;
+
+	if (probe == MAP_FAILED) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	/* O_DIRECT wants it aligned. */
+	probe->buf = (char *)probe + (sizeof(*probe) + LARGE - 1) / LARGE * LARGE;
+	(void)snprintf(probe->path, sizeof(probe->path), "%.4000s/probe", rig->disk.mount);
+	rc = steps_run(rig, probe, ret, err);
+	(void)munmap(probe, bytes);
+	return rc;
+}
+
+static int database_measure(struct sl_live_rig *rig, struct sl_calibration *ret, struct sl_err *err)
+{
+	static const char lsn[] = "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'";
+	struct sl_live_load_result result;
+	double before = 0, after = 0;
+	int64_t cpu_ns;
+	int rc = sl_mariadb_number(&rig->db, lsn, &before, err);
+
+	cpu_ns = sl_process_cpu_ns(&rig->db.server);
+	if (rc == 0) {
+		rc = sl_live_rig_load(rig, 1, &result, err);
+	}
+	cpu_ns = sl_process_cpu_ns(&rig->db.server) - cpu_ns;
+	if (rc == 0) {
+		rc = sl_mariadb_number(&rig->db, lsn, &after, err);
+	}
+	if (rc == 0) {
+		double n = (double)result.measure.operations;
+
+		ret->oltp_cpu_ns = (double)(cpu_ns + result.cpu_ns) / n;
+		ret->redo_bytes = (after - before) / n;
+	}
+	return rc;
+}
+
+static void host_describe(struct sl_calibration *ret)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	time_t now = time(NULL);
+	struct tm day;
+	char line[256];
+
+	(void)snprintf(ret->cpu, sizeof(ret->cpu), "unknown CPU");
+	while (file && fgets(line, sizeof(line), file)) {
+		char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+
+		if (value) {
+			value[strcspn(value, "\n\"")] = '\0';
+			(void)snprintf(ret->cpu, sizeof(ret->cpu), "%.90s", value + 2);
+			break;
+		}
+	}
+	if (file) {
+		(void)fclose(file);
+	}
+	(void)strftime(ret->date, sizeof(ret->date), "%Y-%m-%d", gmtime_r(&now, &day));
+}
+
+int sl_calibration_measure(const struct sl_box *box, const char *bin, const char *dir,
+			   struct sl_calibration *ret, struct sl_err *err)
+{
+	const struct sl_workload oltp = {.name = "calibration",
+					 .kind = SL_WL_OLTP,
+					 .threads = 1,
+					 .rows = OLTP_ROWS,
+					 .max_time_ns = OLTP_TIME_S * 1e9};
+	/* Without a sync per commit: what it costs is measured apart. */
+	const struct sl_live_run run = {
+	    .box = box, .seed = 1, .dilate = 1, .flush_at_commit = 0, .free = true};
+	struct sl_live_rig rig = {
+	    .bin = bin, .dir = dir, .workload = &oltp, .guest_box = box, .guest = SL_LIVE_DATABASE};
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	host_describe(ret);
+	rc = sl_live_rig_prepare(&rig, err);
+	if (rc == 0) {
+		rc = sl_live_rig_up(&rig, &run, err);
+	}
+	if (rc == 0) {
+		rc = file_system_measure(&rig, ret, err);
+		if (rc == 0) {
+			rc = database_measure(&rig, ret, err);
+		}
+		sl_live_rig_down(&rig);
+	}
+	sl_live_rig_clear(&rig);
+	return rc;
+}
+
+static void row(FILE *out, const char *key, double value, const char *unit, const char *source)
+{
+	(void)fprintf(out, "  %s: {value: %.4g%s, kind: measured, source: \"%s\"}\n", key, value, unit,
+		      source);
+}
+
+static int profile_render(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct sl_calibration *c = arg;
+
+	(void)err;
+	(void)fprintf(out,
+		      "# Made by sloglab calibrate.\n"
+		      "format: sloglab-host/1\n"
+		      "description: >-\n"
+		      "  %s, measured on %s with disks that take no time.\n"
+		      "params:\n",
+		      c->cpu, c->date);
+	row(out, "guest.oltp_cpu", c->oltp_cpu_ns / 1e3, "us",
+	    "CPU of mariadbd and sloglab-load, one thread, innodb_flush_log_at_trx_commit=0");
+	row(out, "guest.file_cpu", c->file_cpu_ns / 1e3, "us", "buffered pwrite of 16 KiB on ext4");
+	row(out, "guest.fsync_cpu", c->fsync_cpu_ns / 1e3, "us", "fsync of a clean file");
+	row(out, "guest.block_cpu", c->block_cpu_ns / 1e3, "us",
+	    "CPU of qemu-storage-daemon, datastore and caller per WRITE or COMMIT, 4 KiB direct writes and "
+	    "flushes");
+	row(out, "hyp.op_delay", c->op_delay_ns / 1e3, "us",
+	    "median of a 4 KiB direct write and of a flush through loop, FUSE, QEMU and libnfs, less "
+	    "guest.block_cpu");
+	row(out, "link.rate", c->link_bps / 1e6, "MB/s", "direct writes of 4 and 64 KiB");
+	row(out, "innodb.redo_per_txn", c->redo_bytes, "B", "Innodb_lsn_current of MariaDB per transaction");
+	return 0;
+}
+
+int sl_calibration_write(const struct sl_calibration *found, const char *path, struct sl_err *err)
+{
+	struct sl_calibration copy = *found;
+
+	return sl_out_write(path, profile_render, &copy, err);
+}

@@ -1,0 +1,32 @@
+/*
+ * What this host costs on the way from a program to the datastore, measured on disks that take no time: a
+ * host profile for the model beside the live engine. No figure of a disk is in it.
+ */
+#ifndef SL_CLI_CALIBRATION_H
+#define SL_CLI_CALIBRATION_H
+
+#include "sim/base/err.h"
+#include "sim/scenario/box.h"
+
+struct sl_calibration {
+	double op_delay_ns;  /* of a disk request from the guest's block layer to the NFS server and back, 4
+			      * KiB,  without its CPU time in block_cpu */
+	double link_bps;     /* bytes per second that larger requests add */
+	double block_cpu_ns; /* CPU of a disk request, WRITE or COMMIT: QEMU's block layer, NFS client and
+				server */
+	double file_cpu_ns;  /* buffered write of 16 KiB */
+	double fsync_cpu_ns; /* fsync with nothing to do */
+	double oltp_cpu_ns;  /* database and generator, a transaction of sysbench 0.4 */
+	double redo_bytes;   /* of such a transaction */
+	char cpu[96], date[16];
+};
+
+/* Builds the guest of LAB section 4 on a datastore of `box` whose latencies are off, below `dir`, and
+ * measures; takes about 20 s. Needs a sandbox; sl_needs_missing(true) must be NULL. */
+int sl_calibration_measure(const struct sl_box *box, const char *bin, const char *dir,
+			   struct sl_calibration *ret, struct sl_err *err);
+
+/* As a host profile (sloglab-host/1); the file appears whole or not at all. */
+int sl_calibration_write(const struct sl_calibration *found, const char *path, struct sl_err *err);
+
+#endif

@@ -1,0 +1,107 @@
+#include "cli/live_lab.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NO_LIMIT_BPS 1e12
+
+__attribute__((format(printf, 2, 3))) static void substitute(struct sl_result *result, const char *format,
+							     ...)
+{
+	char text[sizeof(result->substitutions[0])];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (int i = 0; i < result->n_substitutions; i++) {
+		if (strcmp(result->substitutions[i], text) == 0) {
+			return;
+		}
+	}
+	if (result->n_substitutions < SL_SUBSTITUTIONS_MAX) {
+		memcpy(result->substitutions[result->n_substitutions++], text, sizeof(text));
+	}
+}
+
+static void network_substitute(struct sl_box *box, struct sl_result *result)
+{
+	box->nic_rx_frame_ns = 0;
+	box->nic_tx_segment_ns = 0;
+	substitute(result, "network: loopback; params.nic.rx_frame, params.nic.tx_segment = 0");
+}
+
+static void client_substitute(const struct sl_live_lab *lab, struct sl_box *box, struct sl_result *result)
+{
+	box->hyp_op_delay_ns = (double)lab->null_ns;
+	box->link_bps = NO_LIMIT_BPS;
+	box->guest_file_cpu_ns = 0;
+	box->guest_fsync_cpu_ns = 0;
+	box->guest_block_cpu_ns = 0;
+	box->guest_cache_share = 0;
+	substitute(result, "client: libnfs; params.hyp.op_delay = measured NULL call of each cell, "
+			   "params.link.rate without limit, params.guest.*_cpu and cache_share = 0");
+}
+
+/* The host runs all of it: programs, file system, block layer, NFS client, and the server beside them. */
+static void guest_substitute(struct sl_box *box, struct sl_result *result)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	box->hypervisor = SL_HYP_QEMU;
+	box->disk_cache = SL_CACHE_NONE;
+	box->hyp_queue = 1;
+	substitute(result,
+		   "hypervisor: QEMU's NFS driver (UNSTABLE, COMMIT on flush) behind FUSE, which takes one "
+		   "request at a time; params.hyp.queue = 1");
+	box->guest_vcpus = cpus > 0 ? cpus : 1;
+	substitute(result,
+		   "guest: no VM, its programs run on this host; guests.vcpus = %d, costs from the host "
+		   "profile",
+		   (int)box->guest_vcpus);
+	if (pages > 0 && page > 0) {
+		box->guest_memory_bytes = (double)pages * (double)page;
+		box->guest_cache_share = 1;
+		substitute(result, "page cache: this host's memory, warm; guests.memory = %.1fGiB",
+			   box->guest_memory_bytes / 1073741824);
+	}
+	if (box->database != SL_DB_MARIADB_1011) {
+		box->database = SL_DB_MARIADB_1011;
+		substitute(result,
+			   "database: MariaDB of this host (fdatasync); guests.database = mariadb-10.11, "
+			   "params.innodb.redo_per_txn from the host profile");
+	}
+}
+
+/* What takes real time looks faster beside modelled times that are stretched. */
+static void real_dilate(double dilate, struct sl_box *box)
+{
+	double *const times[] = {&box->hyp_op_delay_ns,    &box->guest_oltp_cpu_ns,  &box->guest_file_cpu_ns,
+				 &box->guest_fsync_cpu_ns, &box->guest_block_cpu_ns, &box->guest_switch_ns,
+				 &box->guest_slice_ns,     &box->guest_tick_ns};
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		*times[i] /= dilate;
+	}
+	box->link_bps = box->link_bps * dilate < NO_LIMIT_BPS ? box->link_bps * dilate : NO_LIMIT_BPS;
+}
+
+void sl_live_lab_box(const struct sl_live_lab *lab, struct sl_box *box, struct sl_result *result)
+{
+	network_substitute(box, result);
+	if (lab->guest == SL_LIVE_NO_GUEST) {
+		client_substitute(lab, box, result);
+	} else {
+		guest_substitute(box, result);
+	}
+	if (lab->dilate > 1) {
+		real_dilate(lab->dilate, box);
+		substitute(result,
+			   "dilation: modelled times take %gx on the wall; what is real here counts as "
+			   "%gx as fast",
+			   lab->dilate, lab->dilate);
+	}
+}

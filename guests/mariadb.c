@@ -1,0 +1,192 @@
+#include "guests/mariadb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define TOOL_MS 600000
+#define START_MS 120000
+#define STOP_MS 60000 /* dirty pages have to be written */
+
+/* Share of the guest's memory: what is left holds kernel, connections and the page cache of the redo log. */
+#define POOL_SHARE 0.6
+#define POOL_MIN (128ll << 20)
+
+int64_t sl_mariadb_buffer_pool(const struct sl_box *box)
+{
+	int64_t bytes = (int64_t)(box->guest_memory_bytes * POOL_SHARE) >> 20 << 20;
+
+	return bytes < POOL_MIN ? POOL_MIN : bytes;
+}
+
+/* A path in the run folder; the socket's must fit into sockaddr_un. */
+static int paths_make(struct sl_mariadb *db, struct sl_err *err)
+{
+	size_t room = sizeof(((struct sockaddr_un *)NULL)->sun_path);
+
+	if (snprintf(db->socket, sizeof(db->socket), "%s/db.sock", db->run_dir) >= (int)room ||
+	    snprintf(db->config, sizeof(db->config), "%s/my.cnf", db->run_dir) >= (int)sizeof(db->config)) {
+		return sl_err_set(err, -ENAMETOOLONG,
+				  "%.100s: too long for a socket; set TMPDIR to a shorter path", db->run_dir);
+	}
+	return 0;
+}
+
+/* What the model knows of is set; what would write behind its back (binary log, purge of tables that nobody
+ * has) is off. */
+static int config_write(const struct sl_mariadb *db, struct sl_err *err)
+{
+	const struct sl_box *box = db->box;
+	FILE *file = fopen(db->config, "we");
+
+	if (!file) {
+		return sl_err_set(err, -errno, "%.200s: %s", db->config, strerror(errno));
+	}
+	(void)fprintf(file,
+		      "[mysqld]\n"
+		      "user=root\n"
+		      "datadir=%s\n"
+		      "socket=%s\n"
+		      "pid-file=%s.pid\n"
+		      "skip-networking\n"
+		      "skip-name-resolve\n"
+		      "skip-log-bin\n"
+		      "performance-schema=off\n"
+		      "innodb_buffer_pool_size=%lld\n"
+		      "innodb_buffer_pool_load_at_startup=off\n"
+		      "innodb_buffer_pool_dump_at_shutdown=off\n"
+		      "innodb_log_file_size=%lld\n"
+		      "innodb_flush_method=fsync\n"
+		      "innodb_flush_log_at_trx_commit=%d\n"
+		      "innodb_io_capacity=%lld\n",
+		      db->data_dir, db->socket, db->socket, (long long)sl_mariadb_buffer_pool(box),
+		      (long long)box->log_size_bytes, db->flush_at_commit,
+		      (long long)(box->io_capacity > 100 ? box->io_capacity : 100));
+	if (fclose(file) != 0) {
+		return sl_err_set(err, -errno, "%.200s: %s", db->config, strerror(errno));
+	}
+	return 0;
+}
+
+static int tool_run(const struct sl_mariadb *db, const char *const *argv, struct sl_err *err)
+{
+	char log[PATH_MAX];
+	const struct sl_process_spec spec = {.name = argv[0], .argv = argv, .log = log};
+	struct sl_patience patience = db->patience;
+
+	(void)snprintf(log, sizeof(log), "%.4000s/%s.log", db->run_dir, argv[0]);
+	patience.timeout_ms = TOOL_MS;
+	return sl_process_run(&spec, &patience, err);
+}
+
+int sl_mariadb_install(struct sl_mariadb *db, struct sl_err *err)
+{
+	char defaults[PATH_MAX + 32];
+	const char *const argv[] = {"mariadb-install-db", defaults,
+				    "--user=root",        "--auth-root-authentication-method=normal",
+				    "--skip-test-db",     NULL};
+	int rc = paths_make(db, err);
+
+	if (rc == 0) {
+		rc = config_write(db, err);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	(void)snprintf(defaults, sizeof(defaults), "--defaults-file=%s", db->config);
+	return tool_run(db, argv, err);
+}
+
+int sl_mariadb_sql(struct sl_mariadb *db, const char *database, const char *sql, struct sl_err *err)
+{
+	const char *const argv[] = {"mariadb",  "--no-defaults", "--user=root", "--batch", "--socket",
+				    db->socket, "--execute",     sql,           database,  NULL};
+
+	return tool_run(db, argv, err);
+}
+
+int sl_mariadb_number(struct sl_mariadb *db, const char *sql, double *ret, struct sl_err *err)
+{
+	char log[PATH_MAX], line[256] = "", *word, *end = NULL;
+	FILE *file;
+	int rc = sl_mariadb_sql(db, "mysql", sql, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	(void)snprintf(log, sizeof(log), "%.4000s/mariadb.log", db->run_dir);
+	file = fopen(log, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+	}
+	if (file) {
+		(void)fclose(file);
+	}
+	line[strcspn(line, "\n")] = '\0';
+	word = strrchr(line, '\t');
+	word = word ? word + 1 : line;
+	*ret = strtod(word, &end);
+	return end != word && *end == '\0' ? 0 : sl_err_set(err, -EIO, "mariadb: no number: %s", sql);
+}
+
+static bool answers(void *arg)
+{
+	const struct sl_mariadb *db = arg;
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool ready;
+
+	memcpy(at.sun_path, db->socket, strlen(db->socket) + 1); /* fits: paths_make */
+	ready = fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0;
+	if (fd >= 0) {
+		close(fd);
+	}
+	return ready;
+}
+
+static int server_up(void *self, struct sl_err *err)
+{
+	struct sl_mariadb *db = self;
+	struct sl_patience patience = db->patience;
+	char defaults[PATH_MAX + 32], log[PATH_MAX];
+	const char *const argv[] = {"mariadbd", defaults, NULL};
+	const struct sl_process_spec spec = {
+	    .name = "mariadbd", .argv = argv, .log = log, .priority = SL_PRIORITY_NICE};
+	int rc = paths_make(db, err);
+
+	if (rc == 0) {
+		rc = config_write(db, err);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	(void)snprintf(defaults, sizeof(defaults), "--defaults-file=%s", db->config);
+	(void)snprintf(log, sizeof(log), "%.4000s/mariadbd.log", db->run_dir);
+	unlink(db->socket);
+	patience.timeout_ms = START_MS;
+	rc = sl_process_start(&spec, &db->server, err);
+	return rc < 0 ? rc : sl_process_ready(&db->server, answers, db, &patience, err);
+}
+
+static void server_down(void *self)
+{
+	sl_process_stop(&((struct sl_mariadb *)self)->server, SIGTERM, STOP_MS);
+}
+
+static int server_check(void *self, struct sl_err *err)
+{
+	return sl_process_check(&((struct sl_mariadb *)self)->server, err);
+}
+
+void sl_mariadb_part(struct sl_mariadb *db, struct sl_chain *chain)
+{
+	const struct sl_part server = {server_up, server_down, server_check, db};
+
+	sl_chain_add(chain, &server);
+}

@@ -1,0 +1,153 @@
+#!/bin/sh
+# Engine live with the guest without a VM: MariaDB on ext4 on QEMU's NFS client on the datastore, and nothing left of it
+# after success, Ctrl-C and the death of any part. Rates depend on the machine: only what must hold on a busy one is
+# checked. Needs root, FUSE and loop devices.
+# shellcheck source=tests/system/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+"$sloglab" doctor | grep -q 'live with a database' || skip "$("$sloglab" doctor | grep -A1 'live, guest' | grep -B1 fix | head -2)"
+cd "$work" || exit 1
+export XDG_RUNTIME_DIR="$work/run" XDG_CONFIG_HOME="$work/config"
+mkdir "$XDG_RUNTIME_DIR"
+# Matches our folder, but not the command line of who looks for it.
+ours="[/]${XDG_RUNTIME_DIR#/}"
+cat >s.yaml <<'EOT'
+format: sloglab-scenario/1
+title: guest test
+pool: {data: {layout: raidz1, disks: [hdd-7200-desktop x 3]}}
+guests: [{memory: 256MiB, database: mariadb-10.11}]
+workloads:
+  db: {kind: oltp, threads: 2, rows: 2000, max_requests: 500, max_time: 20s}
+variants:
+  none: {}
+  slog: {set: {pool.log: intel-dc-s3700-200}}
+EOT
+# Whatever this host costs: measured once here, and not before each run.
+cat >host.yaml <<'EOT'
+format: sloglab-host/1
+description: any host
+params: {guest.oltp_cpu: {value: 1ms, kind: assumed, source: test}}
+EOT
+
+# All that has to do with our folder, wherever it is: processes, loop devices, mounts.
+leftovers() {
+	ls -A "$XDG_RUNTIME_DIR"
+	grep -l "$ours" /proc/[0-9]*/cmdline 2>/dev/null
+	grep -H "$ours" /sys/block/loop*/loop/backing_file 2>/dev/null
+	grep "$ours" /proc/self/mounts
+}
+
+nothing_left() {
+	tries=0
+	while [ -n "$(leftovers)" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || {
+			fail "$1: left $(leftovers)"
+			return
+		}
+		sleep 0.1
+	done
+}
+
+# The process named $1 whose command line has our folder. The kernel keeps 15 letters of a name.
+part() {
+	for pid in $(pgrep -x "$(echo "$1" | cut -c1-15)"); do
+		if grep -q "$ours" "/proc/$pid/cmdline" 2>/dev/null; then
+			echo "$pid"
+		fi
+	done
+}
+
+# Waits until $1 (a command) prints something.
+await() {
+	tries=0
+	while [ -z "$("$@" 2>/dev/null)" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 600 ] || return 1
+		sleep 0.1
+	done
+}
+
+start() {
+	"$sloglab" run s.yaml --engine live --profile host.yaml >out.txt 2>err.txt &
+	main=$!
+}
+
+# Under load: the database answers and the generator, which names its result, runs.
+loading() {
+	for pid in $(pgrep -x sloglab-load); do
+		tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep "$XDG_RUNTIME_DIR" | grep ' run '
+	done
+}
+
+# 0, or 1 where only the timing was bad.
+"$sloglab" run s.yaml --engine live --profile host.yaml --json a.json >out.txt 2>err.txt
+code=$?
+[ "$code" -eq 0 ] || { [ "$code" -eq 1 ] && grep -q 'timing not trustworthy' err.txt; } || fail "exit $code: $(cat err.txt)"
+[ "$(grep -c '"engine": "live"' a.json)" -ge 2 ] || fail "two live cells: $(cat out.txt)"
+[ "$(grep -c '"engine": "model(lab)"' a.json)" -ge 2 ] || fail "two model(lab) cells"
+grep -q "substitution: hypervisor: QEMU's NFS driver" out.txt || fail "substitutions are not said"
+grep -q 'WRITE of .* COMMIT' out.txt || fail "calls per transaction"
+awk '$1 == "db" && $2 == "none" { none = $4 } $1 == "db" && $2 == "slog" { slog = $4 } END { exit !(slog > 1.3 * none && none > 0) }' out.txt ||
+	fail "a SLOG must show: $(cat out.txt)"
+nothing_left "a whole run"
+
+# Ctrl-C at three moments: while the disk is made, the database starts, the load runs.
+for moment in "part qemu-storage-daemon" "part mariadbd" loading; do
+	start
+	# shellcheck disable=SC2086
+	await $moment || fail "$moment: never came: $(cat err.txt)"
+	kill -INT "$main"
+	wait "$main"
+	code=$?
+	[ "$code" -eq 130 ] || fail "Ctrl-C at $moment: exit $code: $(cat err.txt)"
+	nothing_left "Ctrl-C at $moment"
+done
+
+# Death of a part under load: one line that names it.
+for victim in qemu-storage-daemon mariadbd; do
+	start
+	await loading || fail "no load: $(cat err.txt)"
+	part "$victim" | xargs -r kill -KILL
+	wait "$main"
+	code=$?
+	{ [ "$code" -eq 1 ] && [ "$(grep -c '^sloglab: ' err.txt)" -eq 1 ] && grep -q "$victim: died" err.txt; } ||
+		fail "$victim killed: exit $code, $(cat err.txt)"
+	nothing_left "$victim killed"
+done
+
+# Stopped is as good as dead.
+start
+await loading || fail "no load: $(cat err.txt)"
+part qemu-storage-daemon | xargs -r kill -STOP
+wait "$main"
+code=$?
+{ [ "$code" -eq 1 ] && grep -q 'qemu-storage-daemon: .*stopped' err.txt; } || fail "stopped: exit $code, $(cat err.txt)"
+nothing_left "a stopped part"
+
+# Our own death: processes, mounts and loop device go at once, the folder with the next run.
+start
+await loading || fail "no load: $(cat err.txt)"
+kill -KILL "$main"
+wait "$main" 2>/dev/null
+tries=0
+while leftovers | grep -qv '^sloglab-run' && [ "$tries" -lt 100 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+leftovers | grep -qv '^sloglab-run' && fail "kill -9: left $(leftovers)"
+[ -n "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "kill -9 leaves a folder for the next run to sweep"
+"$sloglab" run s.yaml --engine live --profile host.yaml --variant slog >out.txt 2>err.txt
+nothing_left "killed, then run again"
+
+# Without root: one line says what is missing.
+chmod 755 "$work"
+chmod 777 "$XDG_RUNTIME_DIR"
+setpriv --reuid=65534 --clear-groups "$sloglab" run s.yaml --engine live >out.txt 2>err.txt
+code=$?
+{ [ "$code" -eq 2 ] && grep -q 'root: missing' err.txt; } || fail "without root: exit $code, $(cat err.txt)"
+finish
