@@ -17,14 +17,22 @@ int sl_audit_place_open(const struct sl_audit_target *target, bool make, uint64_
 	return sl_audit_file_open(target->path, make, ret, err);
 }
 
-/* The records in `got` bytes; the last may be cut off by the end of the file. */
-static int chunk_show(uint64_t first, const uint8_t *buf, size_t got, size_t bytes, sl_audit_found_fn found,
-		      void *arg, struct sl_err *err)
+/* What was read in one go. */
+struct chunk {
+	uint64_t first; /* record at its beginning */
+	const uint8_t *buf;
+	size_t got, bytes; /* of all, of a record; the last may be cut off by the end of the file */
+};
+
+static int chunk_show(const struct chunk *chunk, sl_audit_found_fn found, void *arg, struct sl_err *err)
 {
 	int rc = 0;
 
-	for (size_t at = 0; at < got && rc == 0; at += bytes) {
-		rc = found(arg, first + at / bytes, buf + at, got - at < bytes ? got - at : bytes, err);
+	for (size_t at = 0; at < chunk->got && rc == 0; at += chunk->bytes) {
+		size_t left = chunk->got - at;
+
+		rc = found(arg, chunk->first + at / chunk->bytes, chunk->buf + at,
+			   left < chunk->bytes ? left : chunk->bytes, err);
 	}
 	return rc;
 }
@@ -50,7 +58,7 @@ int sl_audit_scan_blocks(struct sl_audit_place *place, size_t bytes,
 			}
 			got += (size_t)n;
 		}
-		rc = rc ? rc : chunk_show(offset / bytes, buf, got, bytes, found, arg, err);
+		rc = rc ? rc : chunk_show(&(struct chunk){offset / bytes, buf, got, bytes}, found, arg, err);
 		offset += chunk;
 	} while (rc == 0 && got == chunk);
 	free(buf);

@@ -1,5 +1,6 @@
 #include "loadgen/fileio.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -379,6 +380,7 @@ int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result 
 	limits.max_requests = limits.time_ns > 0 ? 0 : UINT64_MAX;
 	run.files = calloc(load->source.files, sizeof(struct nfsfh *));
 	run.slots = load->threads * load->depth;
+	assert(run.slots > 0); /* config_check */
 	run.threads = calloc(run.slots, sizeof(*run.threads));
 	run.blocks = calloc(load->verify ? run.slots : 1, load->source.block_bytes);
 	if (!run.files || !run.threads || !run.blocks) {

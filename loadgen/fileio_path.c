@@ -203,6 +203,7 @@ static int workers_run(struct run *run, struct worker *workers, void **args, uin
 	const struct sl_fileio_load *load = run->load;
 	struct sl_crew_config crew = {
 	    .threads = count, .workers = args, .work = worker_work, .limits = load->limits};
+	size_t room = ((size_t)load->source.block_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	int rc = 0;
 
 	/* The source counts requests itself; the meter wants some limit. */
@@ -210,12 +211,12 @@ static int workers_run(struct run *run, struct worker *workers, void **args, uin
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
 		workers[i].run = run;
 		args[i] = &workers[i];
-		workers[i].buf = aligned_alloc(ALIGNMENT, (load->source.block_bytes + ALIGNMENT - 1) /
-							      ALIGNMENT * ALIGNMENT);
-		rc = workers[i].buf ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
-		if (rc == 0) {
-			memset(workers[i].buf, 0, load->source.block_bytes);
+		workers[i].buf = aligned_alloc(ALIGNMENT, room);
+		if (!workers[i].buf) {
+			rc = sl_err_set(err, -ENOMEM, "out of memory");
+			break;
 		}
+		memset(workers[i].buf, 0, room);
 	}
 	rc = rc ? rc : sl_crew_run(&crew, ret, err);
 	rc = rc ? rc : sync_all(run, ret, err);

@@ -32,24 +32,23 @@ static void signals_install(void)
 	(void)sigaction(SIGPIPE, &action, NULL);
 }
 
-bool program_begin(struct program *program, const char *load, const struct sl_option *options, int argc,
-		   char **argv, struct sl_words *operands, const char *usage, const char *about,
-		   int *ret_exit)
+bool program_begin(struct program *program, const struct program_command *command, int argc, char **argv,
+		   struct sl_words *operands, int *ret_exit)
 {
 	bool help = false;
 
-	program->load = load;
+	program->load = command->load;
 	program->threads = 1;
 	program->seed = 1;
 	program->max_requests = PROGRAM_UNSET;
 	program->out = stdout;
-	if (sl_options_parse(options, argc, argv, operands, &help, &program->err) < 0) {
+	if (sl_options_parse(command->options, argc, argv, operands, &help, &program->err) < 0) {
 		*ret_exit = program_usage(program, "%s", program->err.msg);
 		return false;
 	}
 	if (help) {
-		(void)printf("Usage: sloglab-load %s\n\n%s\n\nOptions:\n", usage, about);
-		sl_options_print(options, stdout);
+		(void)printf("Usage: sloglab-load %s\n\n%s\n\nOptions:\n", command->usage, command->about);
+		sl_options_print(command->options, stdout);
 		*ret_exit = PROGRAM_OK;
 		return false;
 	}

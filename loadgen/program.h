@@ -88,11 +88,16 @@ int program_fileio(int argc, char **argv);
 int program_syncwrite(int argc, char **argv);
 int program_audit(int argc, char **argv);
 
+struct program_command {
+	const char *load;          /* its name */
+	const char *usage, *about; /* what --help prints before the options */
+	const struct sl_option *options;
+};
+
 /* Sets the defaults and reads the options. false: *ret_exit is the exit code (help was printed, or the
- * error). `usage` is what follows the program's name; `about` is printed between it and the options. */
-bool program_begin(struct program *program, const char *load, const struct sl_option *options, int argc,
-		   char **argv, struct sl_words *operands, const char *usage, const char *about,
-		   int *ret_exit);
+ * error). */
+bool program_begin(struct program *program, const struct program_command *command, int argc, char **argv,
+		   struct sl_words *operands, int *ret_exit);
 /* Prints an error of usage; PROGRAM_USAGE. */
 int program_usage(const struct program *program, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* prepare, run, cleanup or none of them, which means all. false after an error. */

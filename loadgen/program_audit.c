@@ -123,16 +123,18 @@ int program_audit(int argc, char **argv)
 	    {"block", "BYTES", "size of a record (4KiB)", SL_OPT_BYTES, &audit.record_bytes, 64, 1 << 20},
 	    PROGRAM_OPTIONS(&audit.program),
 	    PROGRAM_OPTIONS_END};
+	const struct program_command command = {
+	    .load = "audit",
+	    .usage = "audit run|verify --acks FILE (--path FILE | --url URL | --socket PATH) [OPTION...]",
+	    .about = "run writes numbered records and notes each acknowledgement; after the crash,\n"
+		     "verify looks for each of them: exit code 1 when one is lost.",
+	    .options = options,
+	};
 	struct sl_words operands;
 	const char *wrong;
 	int exit_code;
 
-	if (!program_begin(
-		&audit.program, "audit", options, argc, argv, &operands,
-		"audit run|verify --acks FILE (--path FILE | --url URL | --socket PATH) [OPTION...]",
-		"run writes numbered records and notes each acknowledgement; after the crash,\n"
-		"verify looks for each of them: exit code 1 when one is lost.",
-		&exit_code)) {
+	if (!program_begin(&audit.program, &command, argc, argv, &operands, &exit_code)) {
 		return exit_code;
 	}
 	wrong = audit_wrong(&audit, &operands);

@@ -97,17 +97,19 @@ int program_fileio(int argc, char **argv)
 	    PROGRAM_OPTIONS(&fileio.program),
 	    PROGRAM_OPTIONS_END};
 	struct program *program = &fileio.program;
+	const struct program_command command = {
+	    .load = "fileio",
+	    .usage = "fileio [prepare|run|cleanup] (--url URL | --path FOLDER) [OPTION...]",
+	    .about = "sysbench 0.4's file I/O: its files, order of requests, syncs and stop rule (10000\n"
+		     "requests without --time). Without a stage all are done one after the other.",
+	    .options = options,
+	};
 	struct sl_words operands;
 	const char *wrong;
 	unsigned stages;
 	int exit_code;
 
-	if (!program_begin(
-		program, "fileio", options, argc, argv, &operands,
-		"fileio [prepare|run|cleanup] (--url URL | --path FOLDER) [OPTION...]",
-		"sysbench 0.4's file I/O: its files, order of requests, syncs and stop rule (10000\n"
-		"requests without --time). Without a stage all are done one after the other.",
-		&exit_code)) {
+	if (!program_begin(program, &command, argc, argv, &operands, &exit_code)) {
 		return exit_code;
 	}
 	exit_code = PROGRAM_USAGE;

@@ -109,16 +109,18 @@ int program_oltp(int argc, char **argv)
 	     0},
 	    PROGRAM_OPTIONS(&oltp.program),
 	    PROGRAM_OPTIONS_END};
+	const struct program_command command = {
+	    .load = "oltp",
+	    .usage = "oltp [prepare|run|cleanup] [OPTION...]",
+	    .about = "sysbench's OLTP against MariaDB: prepared statements, one connection per thread.\n"
+		     "Without a stage all are done one after the other.",
+	    .options = options,
+	};
 	struct sl_words operands;
 	unsigned stages;
 	int exit_code;
 
-	if (!program_begin(
-		&oltp.program, "oltp", options, argc, argv, &operands,
-		"oltp [prepare|run|cleanup] [OPTION...]",
-		"sysbench's OLTP against MariaDB: prepared statements, one connection per thread.\n"
-		"Without a stage all are done one after the other.",
-		&exit_code)) {
+	if (!program_begin(&oltp.program, &command, argc, argv, &operands, &exit_code)) {
 		return exit_code;
 	}
 	if (!program_stages(&oltp.program, &operands, &stages)) {

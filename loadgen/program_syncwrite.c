@@ -119,14 +119,17 @@ int program_syncwrite(int argc, char **argv)
 	    PROGRAM_OPTIONS(&o.program),
 	    PROGRAM_OPTIONS_END};
 	struct program *program = &o.program;
+	const struct program_command command = {
+	    .load = "syncwrite",
+	    .usage = "syncwrite (--url URL | --path FILE) [OPTION...]",
+	    .about = "Synchronous writes of one file, as a hypervisor's NFS client sends them, or "
+		     "as\ndd oflag=dsync and diskinfo -wS do.",
+	    .options = options,
+	};
 	struct sl_words operands;
 	int exit_code;
 
-	if (!program_begin(program, "syncwrite", options, argc, argv, &operands,
-			   "syncwrite (--url URL | --path FILE) [OPTION...]",
-			   "Synchronous writes of one file, as a hypervisor's NFS client sends them, or "
-			   "as\ndd oflag=dsync and diskinfo -wS do.",
-			   &exit_code)) {
+	if (!program_begin(program, &command, argc, argv, &operands, &exit_code)) {
 		return exit_code;
 	}
 	if (operands.n > 0) {

@@ -1,6 +1,7 @@
 /* dd oflag=dsync, with as many threads as requests in flight. */
 #include "loadgen/syncwrite_path.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -62,29 +63,41 @@ static int file_open(struct run *run, struct sl_err *err)
 	return 0;
 }
 
+static int run_crew(struct run *run, void **args, struct sl_load_result *ret, struct sl_err *err)
+{
+	const struct sl_syncwrite_config *config = run->config;
+	const struct sl_crew_config crew = {
+	    .threads = config->depth, .workers = args, .work = run_work, .limits = config->limits};
+
+	for (uint32_t i = 0; i < config->depth; i++) {
+		args[i] = run;
+	}
+	return sl_crew_run(&crew, ret, err);
+}
+
 int sl_syncwrite_path_run(const struct sl_syncwrite_config *config, struct sl_load_result *ret,
 			  struct sl_err *err)
 {
 	struct run run = {.config = config, .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
-	struct sl_crew_config crew = {.threads = config->depth, .work = run_work, .limits = config->limits};
+	size_t room = ((size_t)config->block_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	void **args = calloc(config->depth, sizeof(*args));
-	uint8_t *data =
-	    aligned_alloc(ALIGNMENT, (config->block_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-	int rc = args && data ? file_open(&run, err) : sl_err_set(err, -ENOMEM, "out of memory");
+	uint8_t *data = aligned_alloc(ALIGNMENT, room);
+	int rc;
 
-	if (rc == 0) {
-		sl_rng_init(&run.rng, config->seed, "syncwrite");
-		for (uint32_t i = 0; i < config->block_bytes; i++) {
-			data[i] = config->zero_data ? 0 : (uint8_t)sl_rng_u64(&run.rng);
-		}
-		for (uint32_t i = 0; i < config->depth; i++) {
-			args[i] = &run;
-		}
-		run.data = data;
-		run.blocks = config->file_bytes / config->block_bytes;
-		crew.workers = args;
-		rc = sl_crew_run(&crew, ret, err);
+	if (!args || !data) {
+		free(args);
+		free(data);
+		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
+	assert(config->block_bytes > 0); /* the caller checked */
+	run.blocks = config->file_bytes / config->block_bytes;
+	sl_rng_init(&run.rng, config->seed, "syncwrite");
+	for (uint32_t i = 0; i < config->block_bytes; i++) {
+		data[i] = config->zero_data ? 0 : (uint8_t)sl_rng_u64(&run.rng);
+	}
+	run.data = data;
+	rc = file_open(&run, err);
+	rc = rc ? rc : run_crew(&run, args, ret, err);
 	if (run.fd >= 0) {
 		(void)close(run.fd);
 	}

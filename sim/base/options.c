@@ -45,7 +45,7 @@ static int option_unknown(const struct sl_option *options, const char *name, siz
 	char typed[64];
 	int n = 0;
 
-	snprintf(typed, sizeof(typed), "%.*s", (int)(length < 60 ? length : 60), name);
+	(void)snprintf(typed, sizeof(typed), "%.*s", (int)(length < 60 ? length : 60), name);
 	if (ambiguous) {
 		return sl_err_set(err, -EINVAL, "--%s: ambiguous option; write it out, see --help", typed);
 	}
@@ -220,8 +220,9 @@ void sl_options_print(const struct sl_option *options, FILE *out)
 	char left[64];
 
 	for (o = options; o->name; o++) {
-		snprintf(left, sizeof(left), "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-		fprintf(out, "  %-24s %s\n", left, o->help);
+		(void)snprintf(left, sizeof(left), "--%s%s%s", o->name, o->arg ? " " : "",
+			       o->arg ? o->arg : "");
+		(void)fprintf(out, "  %-24s %s\n", left, o->help);
 	}
-	fprintf(out, "  %-24s %s\n", "--help", "this text");
+	(void)fprintf(out, "  %-24s %s\n", "--help", "this text");
 }
