@@ -5,54 +5,64 @@
 #include "sim/stack/paired.h"
 
 struct comparison {
+	enum sl_engine engine;
 	int base, variant, workload;
 	struct sl_paired paired;
 	char verdict[256];
 };
 
+typedef void take_fn(const struct sl_report *report, const struct comparison *c, void *arg);
+
 /* The first variant that has a cell: what the others are compared with. -1 = none. */
-static int base_of(const struct sl_report *report, int workload)
+static int base_of(const struct sl_report *report, const struct comparison *c)
 {
 	for (int v = 0; v < sl_scenario_variants(report->result->scenario); v++) {
-		if (sl_result_find(report->result, v, workload, sl_report_predictor(report))) {
+		if (sl_result_find(report->result, v, c->workload, c->engine)) {
 			return v;
 		}
 	}
 	return -1;
 }
 
-/* Calls `take` for every variant that has at least two samples in common with the base. */
-static void each_comparison(const struct sl_report *report,
-			    void (*take)(const struct sl_report *report, const struct comparison *c,
-					 void *arg),
-			    void *arg)
+static void each_variant(const struct sl_report *report, struct comparison *c, take_fn *take, void *arg)
 {
 	const struct sl_scenario *sc = report->result->scenario;
 
-	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
-		struct comparison c = {.base = base_of(report, w), .workload = w};
+	c->base = base_of(report, c);
+	for (c->variant = c->base + 1; c->base >= 0 && c->variant < sl_scenario_variants(sc); c->variant++) {
+		char name[160];
 
-		for (c.variant = c.base + 1; c.base >= 0 && c.variant < sl_scenario_variants(sc);
-		     c.variant++) {
-			char name[160];
-
-			if (sl_paired_cells(report->result, c.base, c.variant, w, sl_report_predictor(report),
-					    &c.paired) < 0 ||
-			    c.paired.n < 2) {
-				continue;
-			}
-			snprintf(name, sizeof(name), "%s against %s", sl_scenario_variant_name(sc, c.variant),
-				 sl_scenario_variant_name(sc, c.base));
-			sl_paired_verdict(&c.paired, name, c.verdict, sizeof(c.verdict));
-			take(report, &c, arg);
+		if (sl_paired_cells(report->result, c->base, c->variant, c->workload, c->engine, &c->paired) <
+			0 ||
+		    c->paired.n < 2) {
+			continue;
 		}
+		snprintf(name, sizeof(name), "%s against %s", sl_scenario_variant_name(sc, c->variant),
+			 sl_scenario_variant_name(sc, c->base));
+		sl_paired_verdict(&c->paired, name, c->verdict, sizeof(c->verdict));
+		take(report, c, arg);
+	}
+}
+
+/* Calls `take` for every variant that has at least two samples in common with the base: what was predicted,
+ * and what was measured beside it. */
+static void each_comparison(const struct sl_report *report, take_fn *take, void *arg)
+{
+	for (int w = 0; w < sl_scenario_workloads(report->result->scenario); w++) {
+		struct comparison c = {.engine = sl_report_predictor(report), .workload = w};
+
+		each_variant(report, &c, take, arg);
+		c.engine = SL_ENGINE_LIVE;
+		each_variant(report, &c, take, arg);
 	}
 }
 
 static void print_one(const struct sl_report *report, const struct comparison *c, void *arg)
 {
-	fprintf(arg, "%s, %s\n", sl_scenario_workload(report->result->scenario, c->workload)->name,
-		c->verdict);
+	bool beside = sl_report_has_engine(report, SL_ENGINE_LIVE);
+
+	fprintf(arg, "%s%s%s, %s\n", beside ? sl_engine_name(c->engine) : "", beside ? ", " : "",
+		sl_scenario_workload(report->result->scenario, c->workload)->name, c->verdict);
 }
 
 void sl_report_paired_text(const struct sl_report *report, FILE *out)
@@ -66,11 +76,12 @@ static void append_one(const struct sl_report *report, const struct comparison *
 	const struct sl_paired *p = &c->paired;
 	json_t *ratio = json_pack("{s:o, s:o, s:o}", "mean", sl_json_figure(p->ratio), "low",
 				  sl_json_figure(p->ratio_low), "high", sl_json_figure(p->ratio_high));
-	json_t *object = json_pack("{s:o, s:o, s:o, s:i, s:o, s:o}", "workload",
-				   sl_json_text(sl_scenario_workload(sc, c->workload)->name), "base",
-				   sl_json_text(sl_scenario_variant_name(sc, c->base)), "variant",
-				   sl_json_text(sl_scenario_variant_name(sc, c->variant)), "pairs", p->n,
-				   "ratio", ratio, "verdict", sl_json_text(c->verdict));
+	json_t *object =
+	    json_pack("{s:o, s:s, s:o, s:o, s:i, s:o, s:o}", "workload",
+		      sl_json_text(sl_scenario_workload(sc, c->workload)->name), "engine",
+		      sl_engine_name(c->engine), "base", sl_json_text(sl_scenario_variant_name(sc, c->base)),
+		      "variant", sl_json_text(sl_scenario_variant_name(sc, c->variant)), "pairs", p->n,
+		      "ratio", ratio, "verdict", sl_json_text(c->verdict));
 
 	json_array_append_new(arg, object);
 }
