@@ -95,7 +95,7 @@ static void words_make(struct words *words, const struct sl_live_load *what, con
 	}
 	word(words,
 	     what->socket   ? "--socket"
-	     : what->folder ? "--dir"
+	     : what->folder ? "--path"
 			    : "--url",
 	     what->socket   ? what->socket
 	     : what->folder ? what->folder
