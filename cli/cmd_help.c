@@ -25,6 +25,7 @@ static const struct sl_command commands[] = {
      "tell a running `serve` or `disk serve` what happens to its box: status shows", sl_cmd_ctl},
     {"disk", "COMMAND", "disks: catalogue, tests, block devices over NBD with power cuts", sl_cmd_disk},
     {"image", "COMMAND", "images of the virtual machines: build, list, clean", sl_cmd_image},
+    {"vm", "COMMAND", "the lab of virtual machines by hand: up, status, run, console, xml, down", sl_cmd_vm},
     {"doctor", "", "what this host can run, what is missing, the command that fixes it", sl_cmd_doctor},
     {"help", "[COMMAND|scenarios]", "this text, the options of a command, or the ready scenarios",
      sl_cmd_help},

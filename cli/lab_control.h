@@ -1,0 +1,41 @@
+/* What the control socket of a lab can do: the verbs, and the client's side of them. */
+#ifndef SL_CLI_LAB_CONTROL_H
+#define SL_CLI_LAB_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/lab_plan.h"
+#include "guests/lab.h"
+
+struct sl_lab_control {
+	struct sl_lab *lab;
+	const struct sl_lab_plan *plan;
+	struct sl_loop *loop;
+	const char *disks_control;
+};
+
+/* One line: "status", "pool VARIANT", "exec MACHINE FILE", "poll MACHINE PID FILE", "kill MACHINE",
+ * "start MACHINE", "down". */
+int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply, size_t size,
+		   struct sl_err *err);
+
+/* The client. All take the lab's folder. */
+
+/* Says `fmt` to the lab; reply may be NULL. -ENOENT, -ECONNREFUSED: the lab is not up. */
+int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same to its disk server. */
+int sl_lab_ask_disks(const char *dir, const char *command, char *reply, size_t size, struct sl_err *err);
+
+/* A command of /bin/sh in a machine, and its end. */
+struct sl_lab_run {
+	int code;
+	char *out, *error; /* owned, never NULL after success */
+};
+/* -ETIME, -EINTR when stopped() (may be NULL) says true; the command goes on in the machine then. */
+int sl_lab_run(const char *dir, const char *machine, const char *shell, int timeout_ms, bool (*stopped)(void),
+	       struct sl_lab_run *ret, struct sl_err *err);
+void sl_lab_run_fini(struct sl_lab_run *run);
+
+#endif

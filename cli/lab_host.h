@@ -1,0 +1,36 @@
+/*
+ * The one process that owns a lab: process 1 of namespaces of its own, with libvirt's driver, the disk server
+ * and the control socket. When it dies, however suddenly, the kernel takes machines, mounts and network with
+ * it: a power cut of the whole box.
+ */
+#ifndef SL_CLI_LAB_HOST_H
+#define SL_CLI_LAB_HOST_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/lab_plan.h"
+
+/* Makes the state folder and takes its lock; the descriptor goes to the host. -EBUSY: the lab is up. */
+int sl_lab_lock(const char *dir, int *ret_fd, struct sl_err *err);
+
+struct sl_lab_host {
+	pid_t pid;    /* of process 1, as seen from here */
+	int progress; /* what it says while it brings the lab up */
+};
+
+/* Starts it; `lock` is handed over. Needs root or a writable /dev/net/tun. */
+int sl_lab_host_start(const struct sl_lab_plan *plan, int lock, struct sl_lab_host *ret, struct sl_err *err);
+
+/* Waits until the lab is up, telling `said` each step; -EINTR when stopped() says true: the host then takes
+ * everything down. After 0 the host lives on without us. */
+int sl_lab_host_wait(struct sl_lab_host *host, void (*said)(void *arg, const char *what), void *arg,
+		     bool (*stopped)(void), struct sl_err *err);
+
+/* The lab of that name; NULL: the only one there is. -ENOENT, or -EINVAL when there are several. */
+int sl_lab_find(const char *name, char ret_dir[SL_LAB_DIR_MAX], struct sl_err *err);
+/* Takes the lab down if it is up, waits at most timeout_ms, then ends it by force; removes its folder. What a
+ * crash left is removed as well. */
+int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err);
+
+#endif
