@@ -149,6 +149,18 @@ sed -i "s/packages=''/packages=hello/" "$data/images/part/recipe.sh"
 build 1 --mirror http://127.0.0.1:1/debian toy
 says "cannot reach http://127.0.0.1:1/debian"
 one_line
+# A mirror that answers but has no component contrib: apt is ours here.
+mkdir "$work/bin"
+cat >"$work/bin/apt-get" <<'STUB'
+#!/bin/sh
+[ "$2" != update ] || echo release >"$(dirname "$APT_CONFIG")/lists/mirror_dists_bookworm_InRelease"
+STUB
+printf '#!/bin/sh\necho "  Candidate: (none)"\n' >"$work/bin/apt-cache"
+chmod +x "$work/bin"/*
+sed -i "s/packages=hello/packages=zfs-dkms/" "$data/images/part/recipe.sh"
+PATH=$work/bin:$PATH build 1 --mirror http://mirror/debian toy
+says "zfs-dkms not found: no mirror here offers component contrib (http://mirror/debian"
+one_line
 "$sloglab" image clean --all >"$work/out" || fail "clean --all"
 "$sloglab" image list | grep -q "no images" || fail "something is left after clean --all"
 finish
