@@ -326,10 +326,13 @@ int sl_powercut_run(const struct sl_scenario *sc, const struct sl_powercut_optio
 		return sl_err_set(err, -ENOMEM, "power cut: out of memory");
 	}
 	for (int i = 0; rc == 0 && !ret->stopped && i < total; i++) {
-		int v = i % n_variants, w = i / n_variants;
+		int v = options->variants ? options->variants[i % n_variants] : i % n_variants;
+		int w = options->workloads ? options->workloads[i / n_variants] : i / n_variants;
 
-		rc = run_cell(ret, options->variants ? options->variants[v] : v,
-			      options->workloads ? options->workloads[w] : w, err);
+		/* Of all workloads those that look at the run of another one have nothing to add. */
+		if (options->workloads || sl_scenario_workload(sc, w)->run == w) {
+			rc = run_cell(ret, v, w, err);
+		}
 		ret->stopped = options->progress && !options->progress(options->progress_arg, i + 1, total);
 	}
 	return rc;

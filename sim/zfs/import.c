@@ -5,6 +5,8 @@
 
 #include "sim/base/loop.h"
 
+#define STRIDE 64u
+
 static void time_blocks(struct sl_import *import)
 {
 	const struct sl_history *history = import->history;
@@ -16,6 +18,10 @@ static void time_blocks(struct sl_import *import)
 		until = block->max_txg > until ? block->max_txg : until;
 		import->until_txg[i] = until;
 		import->blocks_ns[i] = block->mark ? sl_mark_kept_ns(block->mark, &import->cut) : SL_NEVER;
+		import->records[i + 1] = import->records[i] + block->records;
+		if (import->blocks_ns[i] > import->strides_ns[i / STRIDE]) {
+			import->strides_ns[i / STRIDE] = import->blocks_ns[i];
+		}
 	}
 }
 
@@ -38,9 +44,12 @@ int sl_import_init(struct sl_import *import, const struct sl_history *history, c
 {
 	*import = (struct sl_import){.history = history, .cut = *cut};
 	import->blocks_ns = calloc(history->n_blocks + 1, sizeof(*import->blocks_ns));
+	import->strides_ns = calloc(history->n_blocks / STRIDE + 1, sizeof(*import->strides_ns));
+	import->records = calloc(history->n_blocks + 1, sizeof(*import->records));
 	import->until_txg = calloc(history->n_blocks + 1, sizeof(*import->until_txg));
 	import->txgs_ns = calloc(history->n_txgs + 1, sizeof(*import->txgs_ns));
-	if (!import->blocks_ns || !import->until_txg || !import->txgs_ns) {
+	if (!import->blocks_ns || !import->strides_ns || !import->records || !import->until_txg ||
+	    !import->txgs_ns) {
 		return -ENOMEM;
 	}
 	time_blocks(import);
@@ -51,6 +60,8 @@ int sl_import_init(struct sl_import *import, const struct sl_history *history, c
 void sl_import_fini(struct sl_import *import)
 {
 	free(import->blocks_ns);
+	free(import->strides_ns);
+	free(import->records);
 	free(import->until_txg);
 	free(import->txgs_ns);
 	*import = (struct sl_import){0};
@@ -73,6 +84,24 @@ static uint32_t chain_head(const struct sl_import *import, uint64_t txg)
 	return low;
 }
 
+/* The first block from `block` on that is not there at `at_ns`. */
+static uint32_t chain_end(const struct sl_import *import, uint32_t block, int64_t at_ns)
+{
+	uint32_t n = import->history->n_blocks;
+
+	while (block < n) {
+		if (block % STRIDE == 0 && block + STRIDE <= n &&
+		    import->strides_ns[block / STRIDE] <= at_ns) {
+			block += STRIDE;
+		} else if (import->blocks_ns[block] <= at_ns) {
+			block++;
+		} else {
+			break;
+		}
+	}
+	return block;
+}
+
 void sl_import_play(const struct sl_import *import, int64_t at_ns, struct sl_imported *ret)
 {
 	const struct sl_history *history = import->history;
@@ -82,11 +111,9 @@ void sl_import_play(const struct sl_import *import, int64_t at_ns, struct sl_imp
 		ret->txg = import->txgs_ns[i] <= at_ns ? i : ret->txg;
 		ret->believed = history->txgs[i].synced_ns <= at_ns ? i : ret->believed;
 	}
-	ret->first = ret->stop = chain_head(import, ret->txg);
-	while (ret->stop < history->n_blocks && import->blocks_ns[ret->stop] <= at_ns) {
-		ret->records += history->blocks[ret->stop].records;
-		ret->stop++;
-	}
+	ret->first = chain_head(import, ret->txg);
+	ret->stop = chain_end(import, ret->first, at_ns);
+	ret->records = import->records[ret->stop] - import->records[ret->first];
 }
 
 const struct sl_mark *sl_import_culprit(const struct sl_import *import, const struct sl_imported *imported,

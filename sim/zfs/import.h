@@ -13,7 +13,9 @@ struct sl_import {
 	const struct sl_history *history; /* borrowed */
 	struct sl_cut cut;
 	int64_t *blocks_ns;  /* from when on a block is there after the cut; owned, as the others */
+	int64_t *strides_ns; /* the latest of each stride of blocks: whole ones are stepped over */
 	uint64_t *until_txg; /* of a block and all before it: the latest txg */
+	uint32_t *records;   /* in all blocks before this one */
 	int64_t *txgs_ns;    /* from when on a txg, and all before it, can be imported */
 };
 
