@@ -22,6 +22,7 @@ enum sl_live_guest sl_live_guest_of(const struct sl_workload *workload)
 	case SL_WL_OLTP:
 		return SL_LIVE_DATABASE;
 	case SL_WL_FILEIO:
+		return SL_LIVE_FILES;
 	case SL_WL_SYNCWRITE:
 	case SL_WL_DISK:
 		break;

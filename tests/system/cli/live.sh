@@ -12,7 +12,7 @@ title: live test
 pool: {data: {layout: raidz1, disks: [hdd-7200-desktop x 3]}}
 workloads:
   seq: {kind: syncwrite, block: 4KiB, file_total: 16MiB}
-  files: {kind: fileio, mode: rndwr, files: 4, file_total: 4MiB, fsync_every: 20}
+  files: {kind: fileio, mode: rndwr, files: 4, file_total: 4MiB, fsync_every: 20, max_requests: 200}
   local: {kind: syncwrite, access: local}
 variants:
   none: {}
