@@ -10,7 +10,7 @@ struct answer {
 	uint32_t chain; /* next slot of the bucket, 0 = none */
 	uint32_t size;  /* of the reply; 0 while busy */
 	bool used;
-	uint8_t reply[SL_DRC_REPLY_MAX];
+	void *reply; /* owned */
 };
 
 /* A ring: the oldest answer makes room for the newest call. */
@@ -46,6 +46,8 @@ static void answer_unlink(struct sl_drc *drc, uint32_t slot)
 	}
 	*at = answer->chain;
 	answer->used = false;
+	free(answer->reply);
+	answer->reply = NULL;
 }
 
 /* The next slot of the ring that is not busy, or 0. */
@@ -74,6 +76,9 @@ struct sl_drc *sl_drc_new(void)
 
 void sl_drc_free(struct sl_drc *drc)
 {
+	for (uint32_t i = 0; drc && i < SL_DRC_ENTRIES; i++) {
+		free(drc->answers[i].reply);
+	}
 	free(drc);
 }
 
@@ -106,8 +111,9 @@ void sl_drc_finish(struct sl_drc *drc, uint32_t slot, const void *reply, size_t 
 {
 	struct answer *answer = answer_at(drc, slot);
 
-	assert(answer->used && answer->size == 0);
-	if (size > SL_DRC_REPLY_MAX) {
+	assert(answer->used && answer->size == 0 && size > 0);
+	answer->reply = size <= SL_DRC_REPLY_MAX ? malloc(size) : NULL;
+	if (!answer->reply) {
 		answer_unlink(drc, slot);
 		return;
 	}

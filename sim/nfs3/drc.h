@@ -33,7 +33,7 @@ void sl_drc_free(struct sl_drc *drc);
 
 /* Slots are numbered from 1. */
 enum sl_drc_verdict sl_drc_ask(struct sl_drc *drc, const struct sl_drc_key *key, uint32_t *ret_slot);
-/* The answer of a NEW call, copied. */
+/* The answer of a NEW call, copied; forgotten when there is no memory for it. */
 void sl_drc_finish(struct sl_drc *drc, uint32_t slot, const void *reply, size_t size);
 /* The call was not done after all. */
 void sl_drc_forget(struct sl_drc *drc, uint32_t slot);

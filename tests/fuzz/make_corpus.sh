@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes a seed corpus for nfs3_fuzz into the folder $1: one well-formed call of each procedure.
 set -eu
-dir=${1:?usage: make_corpus.sh FOLDER}
-mkdir -p "$dir"
+folder=${1:?usage: make_corpus.sh FOLDER}
+mkdir -p "$folder"
 
 # words NUMBER...: big-endian 32-bit words
 words() {
@@ -15,16 +15,18 @@ words() {
 
 # call FILE PROGRAM VERSION PROCEDURE ARGUMENT-WORD...
 call() {
-	out=$dir/$1 program=$2 version=$3 procedure=$4
+	out=$folder/$1 program=$2 version=$3 procedure=$4
 	shift 4
 	{
 		printf '\000'
-		words $((0x80000000 + 40 + 4 * $#)) 1 0 2 "$program" "$version" "$procedure" 0 0 0 0 "$@"
+		words $((0x80000000 + 60 + 4 * $#)) 1 0 2 "$program" "$version" "$procedure" 1 20 0 0 0 0 0 0 0 "$@"
 	} >"$out"
 }
 
 root="24 0x01010101 0x01010101 0x01010101 0x01010101 0x01010101 0x01010101"
 file="24 0x02020202 0x02020202 0x02020202 0x02020202 0x02020202 0x02020202"
+dir="24 0x03030303 0x03030303 0x03030303 0x03030303 0x03030303 0x03030303"
+link="24 0x04040404 0x04040404 0x04040404 0x04040404 0x04040404 0x04040404"
 name="1 0x66000000"
 fresh="1 0x67000000"
 nothing="0 0 0 0 0 0"
@@ -42,6 +44,13 @@ nothing="0 0 0 0 0 0"
 	call create 100003 3 8 $root $fresh 0 $nothing
 	call exclusive 100003 3 8 $root $fresh 2 1 2
 	call mkdir 100003 3 9 $root $fresh $nothing
+	call readlink 100003 3 5 $link
+	call symlink 100003 3 10 $root $fresh $nothing 4 0x2e2e2f78
+	call mknod 100003 3 11 $root $fresh 7 $nothing
+	call device 100003 3 11 $root $fresh 4 $nothing 1 2
+	call rename 100003 3 14 $root $name $dir $fresh
+	call replace 100003 3 14 $root $name $root 1 0x6c000000
+	call link 100003 3 15 $file $dir $fresh
 	call remove 100003 3 12 $root $name
 	call rmdir 100003 3 13 $root 1 0x64000000
 	call readdir 100003 3 16 $root 0 0 0 0 1024
@@ -51,6 +60,8 @@ nothing="0 0 0 0 0 0"
 	call pathconf 100003 3 20 $root
 	call commit 100003 3 21 $file 0 0 0
 	call mnt 100005 3 1 4 0x2f652f64
+	call umnt 100005 3 3 4 0x2f652f64
+	call umntall 100005 3 4
 	call dump 100005 3 2
 	call export 100005 3 5
 	call getport 100000 2 3 100003 3 6 0

@@ -1,8 +1,9 @@
 /*
  * Bytes from anybody into a connection, in virtual time over a tree in memory. The first byte chooses how the
  * rest is cut up; before it, a session of our own makes a file and a folder, so that the fuzzer has something
- * to hit. File handles are made with a known key; a run of 24 bytes 0x01 or 0x02 in the input stands for the
- * handle of the root or the file, because a keyed hash is not to be guessed.
+ * to hit. It chooses the squash rule too, and a read-only export. File handles are made with a known key; a
+ * run of 24 bytes 0x01 to 0x04 in the input stands for the handle of the root, the file, the folder or the
+ * symbolic link, because a keyed hash is not to be guessed.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,19 +40,31 @@ static void take_output(void *arg)
 	sl_nfs3_conn_consume(target->conn, sum == 0 && size > 4 ? size - 1 : size);
 }
 
-static void place_handles(const struct sl_nfs3_config *config, uint8_t *data, size_t size, uint64_t file)
-{
-	static const uint8_t ones[SL_HANDLE_BYTES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-						      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-	static const uint8_t twos[SL_HANDLE_BYTES] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
-						      2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+/* What the runs of bytes 1, 2, ... stand for. */
+struct objects {
+	uint64_t ino[4]; /* root, file, folder, symbolic link */
+};
 
+static void place_handles(const struct sl_nfs3_config *config, uint8_t *data, size_t size,
+			  const struct objects *objects)
+{
 	for (size_t i = 0; i + SL_HANDLE_BYTES <= size; i++) {
-		if (memcmp(data + i, ones, SL_HANDLE_BYTES) == 0) {
-			sl_handle_make(config->handle_key, SL_TREE_ROOT, 1, data + i);
-		} else if (memcmp(data + i, twos, SL_HANDLE_BYTES) == 0) {
-			sl_handle_make(config->handle_key, file, 1, data + i);
+		uint8_t run[SL_HANDLE_BYTES];
+
+		memset(run, data[i], sizeof(run));
+		if (data[i] >= 1 && data[i] <= 4 && memcmp(data + i, run, sizeof(run)) == 0) {
+			sl_handle_make(config->handle_key, objects->ino[data[i] - 1], 1, data + i);
 		}
+	}
+}
+
+static void objects_make(struct sl_tree *tree, struct objects *ret)
+{
+	ret->ino[0] = SL_TREE_ROOT;
+	if (tree->ops->create(tree, SL_TREE_ROOT, "f", SL_FT_REG, NULL, &ret->ino[1]) < 0 ||
+	    tree->ops->create(tree, SL_TREE_ROOT, "d", SL_FT_DIR, NULL, &ret->ino[2]) < 0 ||
+	    tree->ops->symlink(tree, SL_TREE_ROOT, "l", "../x", NULL, &ret->ino[3]) < 0) {
+		abort();
 	}
 }
 
@@ -75,21 +88,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sl_store *store = sl_store_new_null(loop);
 	struct sl_nfs3_config config = {
 	    .loop = loop, .tree = tree, .store = store, .export_path = "/e", .max_in_flight = 8};
+	uint8_t choice = size > 0 ? data[0] : 0;
 	uint8_t *copy = malloc(size + 1);
 	struct target target = {0};
 	struct sl_nfs3 *srv = NULL;
-	uint64_t file, dir;
+	struct objects objects;
 
+	config.squash = choice % 5 < 2 ? SL_NFS3_SQUASH_NONE : (enum sl_nfs3_squash)(choice % 3);
+	config.read_only = choice % 16 == 15;
 	if (!loop || !tree || !store || !copy || sl_nfs3_new(&config, &srv, NULL) < 0) {
 		abort();
 	}
 	target.conn = sl_nfs3_conn_new(srv, take_output, &target);
-	if (!target.conn || tree->ops->create(tree, SL_TREE_ROOT, "f", SL_FT_REG, NULL, &file) < 0 ||
-	    tree->ops->create(tree, SL_TREE_ROOT, "d", SL_FT_DIR, NULL, &dir) < 0) {
+	if (!target.conn) {
 		abort();
 	}
+	objects_make(tree, &objects);
 	memcpy(copy, data, size);
-	place_handles(&config, copy, size, file);
+	place_handles(&config, copy, size, &objects);
 	if (size > 1) {
 		feed(loop, &target, copy + 1, size - 1, copy[0] ? copy[0] : size);
 	}
