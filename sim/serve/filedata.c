@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FILEDATA_OPEN_MAX 256u
+#define HOST_ASK_BYTES (16u << 20)
 
 static int64_t clock_ns(void)
 {
@@ -335,6 +337,30 @@ static uint64_t room_left(const struct sl_filedata *data)
 	return data->capacity_bytes > taken ? data->capacity_bytes - taken : 0;
 }
 
+/*
+ * Unstable data takes no room on the host until it is written out, when it is too late to refuse it. So the
+ * host is asked before, every so many bytes.
+ */
+static bool host_has_room(struct sl_filedata *data, uint32_t bytes)
+{
+	struct statvfs st;
+	uint64_t free_bytes;
+
+	if (data->host_left < bytes) {
+		if (fstatvfs(data->dirfd, &st) < 0) {
+			return true; /* the write itself will tell */
+		}
+		free_bytes = (uint64_t)st.f_bavail * st.f_frsize;
+		free_bytes = free_bytes > data->dirty_bytes ? free_bytes - data->dirty_bytes : 0;
+		data->host_left = free_bytes < HOST_ASK_BYTES ? free_bytes : HOST_ASK_BYTES;
+	}
+	if (data->host_left < bytes) {
+		return false;
+	}
+	data->host_left -= bytes;
+	return true;
+}
+
 int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const void *buf,
 		      uint32_t bytes, bool stable)
 {
@@ -349,7 +375,8 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t o
 	}
 	/* Bytes written inside a file without holes need no further room. */
 	grows = offset + bytes > file->size_bytes || sl_filedata_used(file) < file->size_bytes;
-	if (grows && data->capacity_bytes > 0 && room_left(data) < bytes) {
+	if (grows && ((data->capacity_bytes > 0 && room_left(data) < bytes) ||
+		      (!stable && !host_has_room(data, bytes)))) {
 		return -ENOSPC;
 	}
 	rc = stable ? write_stable(data, file, offset, buf, bytes)

@@ -29,8 +29,10 @@ struct sl_filedata {
 	uint64_t dirty_max_bytes, dirty_bytes;
 	uint64_t capacity_bytes; /* what all files together may occupy; 0 = what the host has */
 	uint64_t used_bytes;     /* what they do, without unstable data */
-	bool durable;            /* stable data is on the host's disk when a call returns */
-	uint64_t sync_count;     /* calls of fdatasync for that, and the time they took */
+	uint64_t
+	    host_left; /* room on the host that unstable data may still count on before it is asked again */
+	bool durable;  /* stable data is on the host's disk when a call returns */
+	uint64_t sync_count; /* calls of fdatasync for that, and the time they took */
 	int64_t sync_ns;
 	uint32_t open_count;
 	struct sl_file *lru_first, *lru_last;     /* open descriptors, oldest use first */

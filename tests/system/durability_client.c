@@ -179,17 +179,18 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!url) {
-		fprintf(stderr, "usage: %s nfs://SERVER/FILE?... sync|unstable|rename\n", argv[0]);
+		fprintf(stderr, "usage: %s nfs://SERVER/FILE?... sync|unstable|rename|remove\n", argv[0]);
 		return 2;
 	}
 	nfs_set_autoreconnect(nfs, -1);
 	if (nfs_mount(nfs, url->server, url->path[0] ? url->path : "/") < 0) {
 		return fail(nfs, "mount");
 	}
-	rc = strcmp(argv[2], "rename") == 0 ? run_rename(nfs)
-	     : strcmp(argv[2], "sync") == 0 ? run_sync(nfs, url->file)
-					    : run_unstable(nfs, url->file);
+	rc = strcmp(argv[2], "rename") == 0   ? run_rename(nfs)
+	     : strcmp(argv[2], "remove") == 0 ? nfs_unlink(nfs, url->file)
+	     : strcmp(argv[2], "sync") == 0   ? run_sync(nfs, url->file)
+					      : run_unstable(nfs, url->file);
 	nfs_destroy_url(url);
 	nfs_destroy_context(nfs);
-	return rc;
+	return rc < 0 ? 1 : rc;
 }

@@ -27,6 +27,17 @@ SERVER=$old
 log=$SCRATCH/log
 read -r _ NFS_PORT _ <"$log"
 
+# Who only holds the line, dawdles or does not listen is hung up on, and the others go on.
+server_start "$SCRATCH/slow" --dir="$SCRATCH/slow.d" --idle=1500ms --stall=1s
+for how in idle loris deaf huge; do
+	"$BIN/system_hostile" "$NFS_PORT" 20 "$how" >"$SCRATCH/hostile" 2>&1 || fail "$(cat "$SCRATCH/hostile")"
+done
+expect_rc 0 timeout 60 "$BIN/sloglab-load" syncwrite --url="nfs://127.0.0.1/x?$PORTS" --time=3s
+server_stop
+SERVER=$old
+log=$SCRATCH/log
+read -r _ NFS_PORT _ <"$log"
+
 # The port, then the folder, is taken.
 expect_rc 1 timeout 20 "$BIN/system_nfsd" --dir="$SCRATCH/other" --nfs-port="$NFS_PORT"
 one_line "$SCRATCH/err"

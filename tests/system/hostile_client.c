@@ -1,7 +1,12 @@
-/* Does to a server, over and over for some seconds, what no client should. Seeded: the same bytes each time.
+/*
+ * Does to a server, over and over for some seconds, what no client should. Seeded: the same bytes each time.
+ * Or, for one connection: "idle" sends nothing, "loris" a call byte by byte, "deaf" calls without reading a
+ * reply, "huge" a fragment of 2 GiB. Each must be hung up on within the seconds.
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,18 +109,62 @@ static void stuff(int fd)
 	(void)!send(fd, buf, sizeof(buf), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The server has hung up: an end, or a reset. Replies on the way are read unless `deaf`. */
+static bool hung_up(int fd, bool deaf)
+{
+	struct pollfd pfd = {.fd = fd, .events = POLLRDHUP | (deaf ? 0 : POLLIN)};
+	uint8_t buf[4096];
+
+	if (poll(&pfd, 1, 100) != 1) {
+		return false;
+	}
+	return (pfd.revents & (POLLHUP | POLLERR | POLLRDHUP)) ||
+	       recv(fd, buf, sizeof(buf), MSG_DONTWAIT) == 0;
+}
+
+static int endure(const char *how, time_t end)
+{
+	uint8_t call[64], huge[4] = {0x7f, 0xff, 0xff, 0xff};
+	size_t size = null_call(1, call), sent = 0;
+	bool deaf = strcmp(how, "deaf") == 0;
+	int fd = dial();
+
+	if (strcmp(how, "huge") == 0) {
+		(void)!send(fd, huge, sizeof(huge), MSG_NOSIGNAL);
+	}
+	while (time(NULL) < end) {
+		if (strcmp(how, "loris") == 0 && sent + 1 < size) {
+			(void)!send(fd, call + sent++, 1, MSG_NOSIGNAL);
+		}
+		for (int i = 0; deaf && i < 100; i++) {
+			stuff(fd);
+		}
+		if (hung_up(fd, deaf)) {
+			close(fd);
+			return 0;
+		}
+	}
+	fprintf(stderr, "%s: not hung up on\n", how);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
+	bool single = argc == 4 && argv[3][0] >= 'a';
 	int stuck[STUCK_MAX], rc = 0, count = argc == 4 ? (int)strtol(argv[3], NULL, 10) : STUCK_DEFAULT;
 	struct sl_rng rng;
 	time_t end;
 
 	if (argc < 3 || count < 0 || count > STUCK_MAX) {
-		fprintf(stderr, "usage: %s PORT SECONDS [STUCK-CLIENTS]\n", argv[0]);
+		fprintf(stderr, "usage: %s PORT SECONDS [STUCK-CLIENTS | idle | loris | deaf | huge]\n",
+			argv[0]);
 		return 2;
 	}
 	port = (uint16_t)strtoul(argv[1], NULL, 10);
 	end = time(NULL) + (time_t)strtoul(argv[2], NULL, 10);
+	if (single) {
+		return endure(argv[3], end);
+	}
 	sl_rng_init(&rng, 1, "hostile");
 	for (int i = 0; i < count; i++) {
 		stuck[i] = dial();

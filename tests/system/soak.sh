@@ -26,7 +26,7 @@ forever() {
 # shellcheck disable=SC2317 # called through forever
 disconnecting() {
 	rc=0
-	timeout -s KILL 10 "$LOAD" syncwrite --url="$(url gone)" --depth=16 --random --time=60s || rc=$?
+	timeout -s KILL 10 "$LOAD" syncwrite --url="$(url gone)" --depth=16 --pattern=random --time=60s || rc=$?
 	[ "$rc" -eq 137 ] # killed, not failed
 }
 
@@ -35,8 +35,8 @@ usage_note() {
 		'/^VmRSS/ { print now, $2, fds }' "/proc/$SERVER/status" >>"$SCRATCH/usage"
 }
 
-forever sync timeout 120 "$LOAD" syncwrite --url="$(url sync)" --depth=8 --random --time=20s
-forever unstable timeout 120 "$LOAD" syncwrite --url="$(url unstable)" --unstable --block=64KiB --time=20s
+forever sync timeout 120 "$LOAD" syncwrite --url="$(url sync)" --depth=8 --pattern=random --time=20s
+forever unstable timeout 120 "$LOAD" syncwrite --url="$(url unstable)" --stable=unstable_commit --block=64KiB --time=20s
 forever gone disconnecting
 seed=0
 while [ "$(date +%s)" -lt "$end" ]; do
