@@ -14,16 +14,42 @@
 #define NFS_PORT 2049
 #define PORTMAP_PORT 111
 #define EXPORT "/tank/vm"
+#define ANON_ID 65534 /* nobody, nogroup */
 #define INTERVAL_TERMINAL_S 1
 #define INTERVAL_FILE_S 10
+#define RECOVERY_SHOWN_BYTES (16u << 20) /* less than a second of journal is not worth a line */
 
 struct serve_options {
 	struct sl_words operands, set, variant;
-	const char *dir, *bind, *export_path, *control, *metrics, *dilate;
-	uint64_t port, portmap, interval_s, seed;
-	bool no_credit, quiet, latency_off;
+	const char *dir, *bind, *export_path, *control, *metrics, *dilate, *squash;
+	uint64_t port, portmap, interval_s, seed, anon_uid, anon_gid;
+	bool no_credit, quiet, latency_off, read_only, host_durable;
 	char control_path[PATH_MAX];
 };
+
+static const char *const squash_words[] = {
+    [SL_NFS3_SQUASH_NONE] = "none", [SL_NFS3_SQUASH_ROOT] = "root", [SL_NFS3_SQUASH_ALL] = "all"};
+
+static int squash_parse(const char *word, enum sl_nfs3_squash *ret, struct sl_err *err)
+{
+	for (int i = SL_NFS3_SQUASH_NONE; i <= SL_NFS3_SQUASH_ALL; i++) {
+		if (strcmp(word, squash_words[i]) == 0) {
+			*ret = (enum sl_nfs3_squash)i;
+			return 0;
+		}
+	}
+	return sl_err_set(err, -EINVAL, "--squash: \"%.32s\" is none of none, root, all", word);
+}
+
+/* A long journal takes its time to read: so many MiB of so many. */
+static void recovery_show(void *arg, uint64_t done, uint64_t total)
+{
+	if (total >= RECOVERY_SHOWN_BYTES) {
+		(void)fprintf(stderr, "sloglab: recovering %s: %llu of %llu MiB\n",
+			      ((const struct serve_options *)arg)->dir, (unsigned long long)(done >> 20),
+			      (unsigned long long)(total >> 20));
+	}
+}
 
 static int options_check(struct serve_options *o, struct sl_err *err)
 {
@@ -116,7 +142,7 @@ static void summary_print(struct sl_serve *serve)
 	}
 }
 
-static int serve_open(struct sl_serve *serve, const struct serve_options *o, const struct sl_box *box,
+static int serve_open(struct sl_serve *serve, struct serve_options *o, const struct sl_box *box,
 		      struct sl_err *err)
 {
 	struct sl_pool_server_config config = {
@@ -130,9 +156,16 @@ static int serve_open(struct sl_serve *serve, const struct serve_options *o, con
 			  .nfs_port = (uint16_t)o->port,
 			  .mount_port = (uint16_t)o->port,
 			  .portmap_port = (uint16_t)o->portmap,
-			  .credit_cap_ns = o->no_credit ? 0 : SL_SERVING_CREDIT_NS}};
-	int rc = sl_serving_init(&serve->serving, err);
+			  .credit_cap_ns = o->no_credit ? 0 : SL_SERVING_CREDIT_NS,
+			  .anon_uid = (uint32_t)o->anon_uid,
+			  .anon_gid = (uint32_t)o->anon_gid,
+			  .read_only = o->read_only,
+			  .host_durable = o->host_durable,
+			  .progress = recovery_show,
+			  .progress_arg = o}};
+	int rc = squash_parse(o->squash, &config.datastore.squash, err);
 
+	rc = rc < 0 ? rc : sl_serving_init(&serve->serving, err);
 	if (rc == 0) {
 		config.datastore.loop = serve->serving.loop;
 		rc = sl_pool_server_new(&config, &serve->server, err);
@@ -140,7 +173,7 @@ static int serve_open(struct sl_serve *serve, const struct serve_options *o, con
 	return rc < 0 ? rc : sl_serve_watch_start(serve, err);
 }
 
-static int serve_run(struct sl_serve *serve, const struct serve_options *o, const struct sl_box *box,
+static int serve_run(struct sl_serve *serve, struct serve_options *o, const struct sl_box *box,
 		     struct sl_err *err)
 {
 	struct sl_control *control = NULL;
@@ -223,6 +256,16 @@ int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl
 	    {"latency-off", NULL, "answer at once until `latency on`, to populate", SL_OPT_FLAG,
 	     &o->latency_off, 0, 0},
 	    {"no-credit", NULL, "do not make up for late replies", SL_OPT_FLAG, &o->no_credit, 0, 0},
+	    {"squash", "WHO",
+	     "none, root or all: clients who are nobody here (default: none, as hypervisors need)",
+	     SL_OPT_TEXT, &o->squash, 0, 0},
+	    {"anon-uid", "N", "user number of nobody (default: 65534)", SL_OPT_NUMBER, &o->anon_uid, 1,
+	     UINT32_MAX},
+	    {"anon-gid", "N", "group number of nobody (default: 65534)", SL_OPT_NUMBER, &o->anon_gid, 1,
+	     UINT32_MAX},
+	    {"read-only", NULL, "clients change nothing", SL_OPT_FLAG, &o->read_only, 0, 0},
+	    {"host-durable", NULL, "stable data survives a crash of this machine too (fdatasync)",
+	     SL_OPT_FLAG, &o->host_durable, 0, 0},
 	    {"seed", "N", "of the models' random streams (default 1)", SL_OPT_NUMBER, &o->seed, 0, INT64_MAX},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
 
@@ -232,6 +275,9 @@ int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl
 	o->portmap = geteuid() == 0 ? PORTMAP_PORT : 0;
 	o->interval_s = isatty(STDOUT_FILENO) ? INTERVAL_TERMINAL_S : INTERVAL_FILE_S;
 	o->seed = 1;
+	o->squash = squash_words[SL_NFS3_SQUASH_NONE];
+	o->anon_uid = ANON_ID;
+	o->anon_gid = ANON_ID;
 	if (sl_options_parse(options, argc, argv, &o->operands, &help, err) == 0) {
 		if (help) {
 			printf("usage: sloglab %s %s --dir DIR [OPTION]...\n%s\n\n", self->name, self->args,

@@ -55,7 +55,7 @@ static int time_parse(const char *text, double max_s, int64_t *ret_ns, struct sl
 static int verb_stall(void *arg, const struct sl_verb_call *call)
 {
 	struct sl_serve *serve = arg;
-	int64_t stall_ns;
+	int64_t stall_ns = 0;
 	int rc = time_parse(call->word[1], STALL_MAX_S, &stall_ns, call->err);
 
 	if (rc == 0) {

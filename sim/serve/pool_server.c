@@ -6,6 +6,8 @@
 #include "sim/serve/pacer.h"
 #include "sim/stack/result.h"
 
+#define SLOP_MAX (128.0 * 1024 * 1024 * 1024)
+
 /* A modelled pool on a virtual loop of its own. */
 struct pool_model {
 	struct sl_loop *loop; /* NULL: none */
@@ -49,6 +51,34 @@ static int model_new(const struct sl_box *box, uint64_t seed, struct pool_model 
 	return rc;
 }
 
+/*
+ * What the pool's file system has for files: the disks without parity and copies (equal vdevs, each disk as
+ * large as the smallest), less the slop that ZFS keeps (spa_slop_shift 5: 1/32, at most 128 GiB).
+ */
+static uint64_t pool_bytes(const struct sl_box *box)
+{
+	static const int parity[] = {[SL_LAYOUT_RAIDZ1] = 1, [SL_LAYOUT_RAIDZ2] = 2, [SL_LAYOUT_RAIDZ3] = 3};
+	double least = 0, sum = 0, slop;
+	int64_t width = box->n_data / box->data_vdevs, columns = width;
+
+	for (int i = 0; i < box->n_data; i++) {
+		double bytes = box->data[i].capacity_bytes;
+
+		sum += bytes;
+		least = i == 0 || bytes < least ? bytes : least;
+	}
+	if (box->data_layout == SL_LAYOUT_MIRROR) {
+		columns = 1;
+	} else if (box->data_layout >= SL_LAYOUT_RAIDZ1) {
+		columns = width - parity[box->data_layout];
+	}
+	if (box->data_layout != SL_LAYOUT_STRIPE) {
+		sum = least * (double)(box->data_vdevs * columns);
+	}
+	slop = sum / 32 < SLOP_MAX ? sum / 32 : SLOP_MAX;
+	return (uint64_t)(sum - slop);
+}
+
 static int server_open(struct sl_pool_server *server, struct sl_err *err)
 {
 	struct sl_datastore_config *config = &server->config.datastore;
@@ -59,6 +89,9 @@ static int server_open(struct sl_pool_server *server, struct sl_err *err)
 	}
 	config->model_loop = server->model.loop;
 	config->store = server->model.store;
+	if (config->capacity_bytes == 0) {
+		config->capacity_bytes = pool_bytes(&server->box);
+	}
 	config->sync_disabled = server->box.sync == SL_SYNC_DISABLED;
 	rc = sl_datastore_new(config, &server->ds, err);
 	if (rc < 0) {

@@ -17,7 +17,8 @@ struct sl_pool_server_config {
 	uint64_t seed;            /* of the models' random streams */
 	double pace;              /* wall time for one of the model (dilation); 0 = 1 */
 	bool instant;             /* latencies off, to populate, until sl_pool_server_latency */
-	/* Loop, folder, addresses, limits; store and model_loop are filled in here. Strings are borrowed. */
+	/* Loop, folder, addresses, limits; store and model_loop are filled in here, and capacity_bytes when
+	 * 0. Strings are borrowed. */
 	struct sl_datastore_config datastore;
 };
 

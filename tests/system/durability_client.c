@@ -147,22 +147,54 @@ static int number_write(struct nfs_context *nfs, const char *path, int number)
 	return nfs_close(nfs, fh);
 }
 
-static int run_rename(struct nfs_context *nfs)
+/* libnfs gives up now and then when it is refused while the server is down: mounts anew, for 20 s at most. */
+static struct nfs_context *mount_again(struct nfs_context *nfs, const char *text)
 {
-	int number = 0;
+	for (time_t end = time(NULL) + 20; time(NULL) < end; (void)poll(NULL, 0, 50)) {
+		struct nfs_url *url;
+		int rc;
+
+		nfs_destroy_context(nfs);
+		nfs = nfs_init_context();
+		url = nfs_parse_url_full(nfs, text);
+		nfs_set_autoreconnect(nfs, -1);
+		rc = nfs_mount(nfs, url->server, url->path[0] ? url->path : "/");
+		nfs_destroy_url(url);
+		if (rc == 0) {
+			break;
+		}
+	}
+	return nfs;
+}
+
+/* One number: written, and given the name. 1: acknowledged, 0: the connection was lost, -1: something else.
+ */
+static int rename_step(struct nfs_context *nfs, int number)
+{
+	int rc;
+
+	if (number_write(nfs, "/next", number) < 0) {
+		return 0;
+	}
+	rc = nfs_rename(nfs, "/next", "/current");
+	/* The answer of a rename that was done may be lost with the server, which then finds no "next". */
+	return rc == 0 || rc == -ENOENT ? 1 : rc == -EIO ? 0 : -1;
+}
+
+static int run_rename(struct nfs_context **nfs, const char *text)
+{
+	int number = 0, acknowledged = 0;
 
 	(void)signal(SIGINT, interrupt);
 	while (!interrupted) {
-		int rc, found;
+		int rc = rename_step(*nfs, ++number), found = number_read(*nfs, "/current");
 
-		if (number_write(nfs, "/next", ++number) < 0) {
-			return fail(nfs, "write");
+		if (rc == 0 || found < 0) {
+			*nfs = mount_again(*nfs, text);
+			found = number_read(*nfs, "/current");
 		}
-		rc = nfs_rename(nfs, "/next", "/current");
-		found = number_read(nfs, "/current");
-		/* The answer of a rename that was done may be lost with the server, which then finds no
-		 * "next". */
-		if ((rc < 0 && rc != -ENOENT) || found != number) {
+		acknowledged = rc == 1 ? number : acknowledged;
+		if (rc < 0 || found < acknowledged || found > number) {
 			fprintf(stderr, "rename %d gave %d, \"current\" is %d\n", number, rc, found);
 			return 1;
 		}
@@ -186,7 +218,7 @@ int main(int argc, char **argv)
 	if (nfs_mount(nfs, url->server, url->path[0] ? url->path : "/") < 0) {
 		return fail(nfs, "mount");
 	}
-	rc = strcmp(argv[2], "rename") == 0   ? run_rename(nfs)
+	rc = strcmp(argv[2], "rename") == 0   ? run_rename(&nfs, argv[1])
 	     : strcmp(argv[2], "remove") == 0 ? nfs_unlink(nfs, url->file)
 	     : strcmp(argv[2], "sync") == 0   ? run_sync(nfs, url->file)
 					      : run_unstable(nfs, url->file);

@@ -1,7 +1,17 @@
 #!/bin/sh
 # Fifty times (or KILLS) kill -9 at random moments under load: nothing that was acknowledged as stable is lost, neither
 # bytes nor names. The same with sync=disabled: losses are found and counted, so the audit can fail.
+
+# libnfs comes from one of 512 ports as root: in a network of our own none is left over from other tests, or from the kill
+# before (no TIME_WAIT).
+if [ "${SL_KILLS_INSIDE:-}" != 1 ] && [ "$(id -u)" -eq 0 ] && unshare -n true 2>/dev/null; then
+	SL_KILLS_INSIDE=1 exec unshare -n "$0"
+fi
 . "${0%/*}/lib.sh"
+if [ "${SL_KILLS_INSIDE:-}" = 1 ]; then
+	ip link set lo up
+	echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
+fi
 
 KILLS=${KILLS:-50}
 LOAD="$BIN/sloglab-load"
@@ -22,18 +32,43 @@ kills() {
 	done
 }
 
-# load_start ACKS: three writers whose acknowledgements are noted outside of the server's reach.
+# load_start ACKS: three writers whose acknowledgements are noted outside of the server's reach. libnfs gives up now and
+# then when it is refused while the server is down: then another file and another list go on.
 load_start() {
-	"$LOAD" audit run --url="nfs://127.0.0.1/audit?$PORTS" --acks="$1" --threads=3 --time=500s >"$SCRATCH/run" 2>&1 &
-	load=$!
-	PIDS="$PIDS $load"
+	rm -f "$SCRATCH/stop"
+	(
+		n=0
+		while [ ! -e "$SCRATCH/stop" ]; do
+			n=$((n + 1))
+			"$LOAD" audit run --url="nfs://127.0.0.1/audit$n?$PORTS" --acks="$1.$n" --threads=3 --time=500s \
+				>"$SCRATCH/run" 2>&1 &
+			echo $! >"$SCRATCH/load"
+			wait $! || true
+		done
+	) &
+	loads=$!
+	PIDS="$PIDS $loads"
 }
 
 load_stop() {
-	kill -INT "$load"
-	rc=0
-	wait "$load" || rc=$?
-	[ "$rc" -eq 130 ] || fail "the load ended with $rc: $(tail -1 "$SCRATCH/run")"
+	: >"$SCRATCH/stop"
+	kill -INT "$(cat "$SCRATCH/load")" 2>/dev/null || true # may be between two
+	wait "$loads" || true
+}
+
+# verify ACKS: looks for what the lists name; sets LOST.
+verify() {
+	LOST=0
+	for list in "$1".*; do
+		rc=0
+		timeout 60 "$LOAD" audit verify --url="nfs://127.0.0.1/audit${list##*.}?$PORTS" --acks="$list" --json=- \
+			>"$SCRATCH/out" 2>"$SCRATCH/err" || rc=$?
+		lost=$(sed -n 's/.*"lost": \([0-9]*\),.*/\1/p' "$SCRATCH/out")
+		if [ "$rc" -gt 1 ] || [ -z "$lost" ]; then
+			fail "verify gave $rc: $(cat "$SCRATCH/err")"
+		fi
+		LOST=$((LOST + lost))
+	done
 }
 
 server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=200us
@@ -43,21 +78,22 @@ names=$!
 PIDS="$PIDS $names"
 kills "$KILLS" --dir="$SCRATCH/store" --latency=200us
 load_stop
-kill -INT "$names"
+kill -INT "$names" 2>/dev/null || true # when it failed, that is told below
 wait "$names" || fail "names: $(tail -1 "$SCRATCH/names")"
-acknowledged=$(wc -l <"$SCRATCH/acks")
+acknowledged=$(cat "$SCRATCH"/acks.* | wc -l)
 [ "$acknowledged" -gt $((KILLS * 10)) ] || fail "only $acknowledged acknowledgements"
 [ "$(wc -l <"$SCRATCH/names")" -gt "$KILLS" ] || fail "only $(wc -l <"$SCRATCH/names") renames"
-expect_rc 0 timeout 60 "$LOAD" audit verify --url="nfs://127.0.0.1/audit?$PORTS" --acks="$SCRATCH/acks" --json=-
-grep -q '"lost": 0,' "$SCRATCH/out" || fail "lost: $(cat "$SCRATCH/out")"
+verify "$SCRATCH/acks"
+[ "$LOST" -eq 0 ] || fail "$LOST of $acknowledged acknowledged writes are lost"
 echo "$KILLS kills, $acknowledged acknowledged writes, $(wc -l <"$SCRATCH/names") renames: none lost"
 server_stop
 
 server_start "$SCRATCH/log" --dir="$SCRATCH/volatile" --latency=200us --sync-disabled
 load_start "$SCRATCH/lost"
+wait_for 20 sh -c "[ \"\$(wc -l <'$SCRATCH/lost.1')\" -gt 200 ]" || fail "no progress: $(cat "$SCRATCH/run")"
 kills 1 --dir="$SCRATCH/volatile" --latency=200us --sync-disabled
 load_stop
-expect_rc 1 timeout 60 "$LOAD" audit verify --url="nfs://127.0.0.1/audit?$PORTS" --acks="$SCRATCH/lost"
-grep -q 'acknowledged records are lost' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
-echo "sync=disabled: $(sed -n 's/.*: \([0-9]* .*lost\).*/\1/p' "$SCRATCH/err")"
+verify "$SCRATCH/lost"
+[ "$LOST" -gt 0 ] || fail "nothing is lost with sync=disabled: the audit cannot fail"
+echo "sync=disabled: $LOST of $(cat "$SCRATCH"/lost.* | wc -l) are lost"
 server_stop
