@@ -242,13 +242,14 @@ static bool cpu_virtualises(void)
 	size_t size = 0;
 	bool found = false;
 
-	while (file && !found && getline(&line, &size, file) >= 0) {
+	if (!file) {
+		return false;
+	}
+	while (!found && getline(&line, &size, file) >= 0) {
 		found = strncmp(line, "flags", 5) == 0 && (strstr(line, " vmx ") || strstr(line, " svm "));
 	}
 	free(line);
-	if (file) {
-		(void)fclose(file);
-	}
+	(void)fclose(file);
 	return found;
 }
 

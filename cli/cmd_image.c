@@ -11,30 +11,29 @@
 
 #define MIB 1048576
 
-/* Options, and the folder of the cache. False: leave with *ret_code. */
-static bool command_start(const struct sl_command *self, const struct sl_option *options, int argc,
-			  char **argv, char cache[PATH_MAX], int *ret_code, struct sl_err *err)
+#define GO_ON (-1)
+
+/* Options, and the folder of the cache: GO_ON, or the exit code to leave with. */
+static int command_start(const struct sl_command *self, const struct sl_option *options, int argc,
+			 char **argv, char cache[PATH_MAX], struct sl_err *err)
 {
 	struct sl_words operands;
 	bool help;
 
-	*ret_code = SL_EXIT_USAGE;
 	if (sl_options_parse(options, argc, argv, &operands, &help, err) < 0) {
-		return false;
+		return SL_EXIT_USAGE;
 	}
 	if (help) {
 		printf("usage: sloglab %s [OPTION]...\n%s\n\n", self->name, self->summary);
 		sl_options_print(options, stdout);
-		*ret_code = SL_EXIT_OK;
-		return false;
+		return SL_EXIT_OK;
 	}
 	if (operands.n > 0) {
 		(void)sl_err_set(err, -EINVAL, "%s: %.60s: takes no argument; see sloglab %s --help",
 				 self->name, operands.word[0], self->name);
-		return false;
+		return SL_EXIT_USAGE;
 	}
-	*ret_code = SL_EXIT_FAILED;
-	return sl_image_cache_path(cache, err) == 0;
+	return sl_image_cache_path(cache, err) < 0 ? SL_EXIT_FAILED : GO_ON;
 }
 
 static void list_row(struct sl_table *table, const struct sl_image *image)
@@ -61,9 +60,10 @@ static int cmd_list(const struct sl_command *self, int argc, char **argv, struct
 	char cache[PATH_MAX], work[PATH_MAX + 8];
 	struct sl_table *table;
 	struct sl_image *images;
-	int code, n;
+	int code = command_start(self, none, argc, argv, cache, err);
+	int n;
 
-	if (!command_start(self, none, argc, argv, cache, &code, err)) {
+	if (code != GO_ON) {
 		return code;
 	}
 	n = sl_images(cache, &images, err);
@@ -106,9 +106,10 @@ static int cmd_clean(const struct sl_command *self, int argc, char **argv, struc
 	struct sl_image *images = NULL;
 	char cache[PATH_MAX];
 	uint64_t freed;
-	int code, n, lock;
+	int code = command_start(self, options, argc, argv, cache, err);
+	int n, lock;
 
-	if (!command_start(self, options, argc, argv, cache, &code, err)) {
+	if (code != GO_ON) {
 		return code;
 	}
 	if (sl_image_cache_lock(cache, &lock, err) < 0) {
