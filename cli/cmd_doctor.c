@@ -246,7 +246,8 @@ static bool cpu_virtualises(void)
 		return false;
 	}
 	while (!found && getline(&line, &size, file) >= 0) {
-		found = strncmp(line, "flags", 5) == 0 && (strstr(line, " vmx ") || strstr(line, " svm "));
+		found = line && strncmp(line, "flags", 5) == 0 &&
+			(strstr(line, " vmx ") || strstr(line, " svm "));
 	}
 	free(line);
 	(void)fclose(file);
