@@ -11,8 +11,8 @@ helped() {
 	"$sloglab" "$1" --help >"$work/help" || fail "$1 --help"
 	awk '/^usage:/ { next } /^  [a-z]/ { print $1 }' "$work/help" | while read -r sub; do
 		"$sloglab" "$1" "$sub" --help
-	done >>"$work/help"
-	grep -o '^  --[a-z-]*' "$work/help" | tr -d ' ' | sort -u
+	done >"$work/members"
+	grep -ho '^  --[a-z-]*' "$work/help" "$work/members" | tr -d ' ' | sort -u
 }
 
 for command in $commands; do
