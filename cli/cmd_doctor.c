@@ -246,8 +246,7 @@ static bool cpu_virtualises(void)
 		return false;
 	}
 	while (!found && getline(&line, &size, file) >= 0) {
-		found = line && strncmp(line, "flags", 5) == 0 &&
-			(strstr(line, " vmx ") || strstr(line, " svm "));
+		found = strncmp(line, "flags", 5) == 0 && (strstr(line, " vmx ") || strstr(line, " svm "));
 	}
 	free(line);
 	(void)fclose(file);
@@ -307,7 +306,7 @@ static void look_images(struct finding *f)
 	size_t n = 0;
 	int count = sl_image_cache_path(cache, &err) < 0 ? err.code : sl_images(cache, &images, &err);
 
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; images && i < count; i++) {
 		if (images[i].current && n < sizeof(f->detail)) {
 			n += (size_t)snprintf(f->detail + n, sizeof(f->detail) - n, "%s%s", n > 0 ? ", " : "",
 					      images[i].label);
