@@ -261,7 +261,7 @@ static int advise_do(struct advise *a, struct sl_err *err)
 		return SL_EXIT_INTERRUPTED;
 	}
 	if (a->advice.n_tables == 0) {
-		sl_err_set(err, -EINVAL, "advise: the box as it is cannot run");
+		sl_err_set(err, -EINVAL, "advise: nothing could be compared; the lines above say why");
 		return SL_EXIT_FAILED;
 	}
 	if ((a->json && sl_out_write(a->json, sl_report_advise_json, &report, err) < 0) ||

@@ -134,6 +134,9 @@ static void page_workload(const struct sl_explain *explain, int workload, FILE *
 	fputs("</strong></p>\n", out);
 	page_paths(explain, workload, SL_EXPLAIN_P50, out);
 	page_paths(explain, workload, SL_EXPLAIN_P99, out);
+	if (sl_what_if_best(subject) < 0) {
+		return; /* a bare disk */
+	}
 	fputs("<h3>What if</h3>\n<div class=\"grid charts\">\n<figure class=\"card\"><h3>", out);
 	sl_html_text(variant_name(explain, subject), out);
 	fprintf(out, " <span class=\"mute small\">%s; dashed: as it is</span></h3>\n",

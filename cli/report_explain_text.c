@@ -237,8 +237,12 @@ static bool is_first(const struct group *group, int cell, int resource)
 
 static int print_busy(const struct group *group, FILE *out)
 {
-	struct sl_table *table = group_table(group, "<busy", NULL);
+	struct sl_table *table;
 
+	if (group->cells[0]->measure.n_resources == 0) {
+		return 0;
+	}
+	table = group_table(group, "<busy", NULL);
 	if (!table) {
 		return -ENOMEM;
 	}
@@ -327,6 +331,9 @@ static int print_changes(const struct group *group, FILE *out)
 	char heading[SL_TABLE_TEXT];
 	int n = change_order(group, subject, order);
 
+	if (n == 0) {
+		return 0;
+	}
 	snprintf(heading, sizeof(heading), "%s gains", variant_name(group->explain, subject));
 	table = group_table(group, "<what if", heading);
 	if (!table) {

@@ -168,6 +168,11 @@ static int prepare(struct sl_advice *advice, struct sl_scenario *shelf,
 	return rc < 0 ? sl_err_set(err, rc, "advice: out of memory") : 0;
 }
 
+static bool is_bare(const struct sl_scenario *sc, int workload)
+{
+	return sl_scenario_workload(sc, workload)->kind == SL_WL_DISK;
+}
+
 int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
 		  const struct sl_advise_options *options, struct sl_advice *ret, struct sl_err *err)
 {
@@ -184,8 +189,16 @@ int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
 		return rc;
 	}
 	n_candidates = ret->n_candidates;
-	run.total = n_tables * n_candidates * ret->repeat;
+	for (int i = 0; i < n_tables; i++) {
+		run.total += is_bare(sc, table_workload(options, i)) ? 0 : n_candidates * ret->repeat;
+	}
 	for (int i = 0; i < n_tables && !ret->stopped; i++) {
+		if (is_bare(sc, table_workload(options, i))) {
+			sl_advice_note(
+			    ret, "%s: writes to a bare disk, which no SLOG and no setting changes; left out",
+			    sl_scenario_workload(sc, table_workload(options, i))->name);
+			continue;
+		}
 		rc = run_table(&run, table_workload(options, i), n_candidates);
 		if (rc < 0) {
 			return sl_err_set(err, rc, "advice: out of memory");

@@ -127,13 +127,31 @@ static int find_paths(const struct subject *subject, struct sl_trace *trace, con
 	return rc;
 }
 
+/* A bare disk: the one layer there is. The drive's own queue is part of its work. */
+static int disk_path(const struct subject *subject, struct sl_explain_cell *ret, struct sl_err *err)
+{
+	int rc = sl_stack_run(subject->box, subject->workload, subject->seed, NULL, &ret->measure, err);
+	const int64_t latency_ns[SL_EXPLAIN_QUANTILES] = {ret->measure.p50_ns, ret->measure.p99_ns};
+
+	ret->value = rc == 0 ? sl_metric_value(&ret->measure, subject->workload) : 0;
+	ret->has_path = rc == 0 && ret->measure.p50_ns > 0;
+	for (int q = 0; ret->has_path && rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
+		rc = sl_path_of_disk(latency_ns[q], &ret->path[q]);
+	}
+	return rc == -ENOMEM ? sl_err_set(err, rc, "explain: out of memory") : rc;
+}
+
 int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
 		     struct sl_trace *trace, struct sl_explain_cell *ret, struct sl_err *err)
 {
-	struct operations ops = {.trace = sl_trace_new(SPANS_MAX)};
+	struct operations ops = {0};
 	struct subject subject = {box, workload, seed};
 	int rc;
 
+	if (workload->kind == SL_WL_DISK) {
+		return disk_path(&subject, ret, err);
+	}
+	ops.trace = sl_trace_new(SPANS_MAX);
 	if (!ops.trace) {
 		return sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
@@ -468,6 +486,12 @@ void sl_explain_conclusion(const struct sl_explain *explain, int workload, char 
 	int best;
 
 	buf[0] = '\0';
+	if (cell && load->kind == SL_WL_DISK) {
+		append(buf, size, "%s, %.0f %s with %s: a bare disk, all of a write is the drive's own time",
+		       load->name, cell->value, sl_workload_unit(load),
+		       sl_scenario_variant_name(explain->scenario, cell->variant));
+		return;
+	}
 	if (!cell || cell->measure.n_resources == 0) {
 		return;
 	}

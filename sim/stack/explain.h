@@ -110,6 +110,9 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 /* Follows operation `op` (a span of layer "guest") through the spans of `trace`. 0, -ENOENT, -ENOMEM.
  * `box` says what kind the disks are. */
 int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box *box, struct sl_path *ret);
+
+/* The path of a write to a bare disk: one layer. 0 or -ENOMEM. */
+int sl_path_of_disk(int64_t latency_ns, struct sl_path *ret);
 void sl_path_fini(struct sl_path *path);
 
 /* Changes *box as `what` says; false when that means nothing for this box and workload. */

@@ -410,6 +410,20 @@ int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box 
 	return 0;
 }
 
+int sl_path_of_disk(int64_t latency_ns, struct sl_path *ret)
+{
+	struct sl_segment *whole = calloc(1, sizeof(*whole));
+
+	if (!whole) {
+		return -ENOMEM;
+	}
+	*whole = (struct sl_segment){.layer = SL_LAYER_DATA_DISK, .end_ns = latency_ns};
+	*ret = (struct sl_path){
+	    .name = "write", .latency_ns = latency_ns, .n_segments = 1, .room = 1, .segments = whole};
+	ret->service_ns[SL_LAYER_DATA_DISK] = latency_ns;
+	return 0;
+}
+
 void sl_path_fini(struct sl_path *path)
 {
 	free(path->segments);

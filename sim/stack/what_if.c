@@ -136,6 +136,9 @@ bool sl_what_if_apply(enum sl_what_if what, const struct sl_workload *workload, 
 {
 	bool syncs = box->sync != SL_SYNC_DISABLED;
 
+	if (workload->kind == SL_WL_DISK) {
+		return false; /* a bare disk: nothing is above it, and without it nothing is left */
+	}
 	switch ((int)what) {
 	case SL_LAYER_GUEST:
 	case SL_LAYER_DATABASE:

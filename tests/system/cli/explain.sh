@@ -41,6 +41,20 @@ grep -q '<script\|<img' h.html && fail "text of the scenario became an element"
 "$sloglab" explain b3n-2014 --workload oltp2 --variant s3500 --set pool.sync=disabled >d.txt || fail "sync disabled"
 grep -q 'nothing is synchronous' d.txt || fail "sync disabled: $(grep '^==' d.txt)"
 
+# A bare disk has one layer, and nothing that could be changed above it.
+cat >disk.yaml <<'EOF'
+format: sloglab-scenario/1
+title: A bare disk
+pool: {data: {layout: stripe, disks: [hdd-7200-desktop]}}
+workloads: {rnd: {kind: disk, block: 4KiB, depth: 4, file_total: 100GiB, max_time: 20s, max_requests: 0}}
+EOF
+"$sloglab" explain disk.yaml --html disk.html --json disk.json >disk.txt || fail "a bare disk"
+grep -q "a bare disk, all of a write is the drive's own time" disk.txt || fail "bare disk: $(cat disk.txt)"
+[ "$(grep -c '^data disks *|##' disk.txt)" -eq 2 ] || fail "bare disk: no path: $(cat disk.txt)"
+grep -q 'what if  \|^busy' disk.txt && fail "bare disk: tables about nothing"
+"$sloglab" advise disk.yaml >out.txt 2>err.txt && fail "advice about a bare disk"
+grep -q 'rnd: writes to a bare disk, which no SLOG and no setting changes' err.txt || fail "advise: $(cat err.txt)"
+
 browser=$(command -v chromium || command -v chromium-browser)
 if [ -n "$browser" ]; then
 	HOME=$work "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \

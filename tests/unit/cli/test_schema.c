@@ -1,5 +1,7 @@
 #include <jansson.h>
 
+#include "cli/report_advise.h"
+#include "cli/report_explain.h"
 #include "cli/report_powercut.h"
 #include "tests/unit/cli/lib.h"
 #include "tests/unit/cli/schema.h"
@@ -86,6 +88,89 @@ Test(schema, what_a_fit_writes_obeys)
 	json_decref(root);
 	free(text);
 	made_fini(&m);
+	json_decref(schema);
+}
+
+/* What `render` writes about `arg`, parsed. */
+static json_t *written(int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg)
+{
+	struct sl_err err = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *root;
+
+	cr_assert_not_null(out);
+	cr_assert_eq(render(arg, out, &err), 0, "%s", err.msg);
+	fclose(out);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	cr_assert_not_null(root);
+	return root;
+}
+
+static struct sl_scenario *load_hostile(void)
+{
+	struct sl_scenario *sc = NULL;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_scenario_load(HOSTILE, DATA_DIR, &sc, &err), 0, "%s", err.msg);
+	return sc;
+}
+
+Test(schema, what_explain_writes_obeys)
+{
+	json_t *schema = load(SL_SOURCE_DIR "/docs/explain.schema.json"), *root;
+	struct sl_scenario *sc = load_hostile();
+	struct sl_explain_options options = {.seed = 1};
+	struct sl_explain explain;
+	struct sl_explain_report report = {.explain = &explain};
+	struct sl_err err = {0};
+	char why[256];
+
+	cr_assert_eq(sl_explain_run(sc, &options, &explain, &err), 0, "%s", err.msg);
+	root = written(sl_explain_json, &report);
+	cr_assert(obeys(schema, root, why), "%s", why);
+	cr_assert_eq(json_array_size(json_object_get(root, "cells")), 4);
+	json_object_set_new(json_array_get(json_object_get(root, "cells"), 0), "p50", json_integer(1));
+	cr_assert_not(obeys(schema, root, why));
+	cr_assert_str_eq(why, "wrong type in p50 in item 0 in cells");
+	json_decref(root);
+	sl_explain_fini(&explain);
+	sl_scenario_free(sc);
+	json_decref(schema);
+}
+
+Test(schema, what_advise_writes_obeys)
+{
+	static const char *const drives[] = {"intel-dc-s3500-80", "stec-mach16-slc-100", "nowhere"};
+	json_t *schema = load(SL_SOURCE_DIR "/docs/advice.schema.json"), *root;
+	struct sl_scenario *sc = load_hostile(), *shelf = load_hostile();
+	int workload = 0;
+	struct sl_advise_options options = {.workloads = &workload,
+					    .n_workloads = 1,
+					    .drives = drives,
+					    .n_drives = 3,
+					    .named = true,
+					    .repeat = 2,
+					    .seed = 1};
+	struct sl_advice advice;
+	struct sl_advise_report report = {.advice = &advice};
+	struct sl_err err = {0};
+	char why[256];
+
+	cr_assert_eq(sl_advise_run(sc, shelf, &options, &advice, &err), 0, "%s", err.msg);
+	root = written(sl_report_advise_json, &report);
+	cr_assert(obeys(schema, root, why), "%s", why);
+	cr_assert_eq(json_array_size(json_object_get(root, "tables")), 1);
+	cr_assert_eq(json_array_size(json_object_get(root, "notes")), 1);
+	json_object_set_new(root, "seed", json_string("1"));
+	cr_assert_not(obeys(schema, root, why));
+	cr_assert_str_eq(why, "wrong type in seed");
+	json_decref(root);
+	sl_advice_fini(&advice);
+	sl_scenario_free(shelf);
+	sl_scenario_free(sc);
 	json_decref(schema);
 }
 
