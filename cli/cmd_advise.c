@@ -1,9 +1,9 @@
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/drives.h"
 #include "cli/out.h"
 #include "cli/progress.h"
 #include "cli/report_advise.h"
@@ -11,9 +11,6 @@
 #include "cli/signals.h"
 
 #define ROWS_DEFAULT 20
-#define DRIVES_MAX 256
-#define NAME_MAX_BYTES 80 /* longer ones are no names: the catalogue says so */
-#define SUFFIX ".yaml"
 
 struct advise {
 	struct sl_words operands, variant, workload, catalogue, set;
@@ -21,9 +18,7 @@ struct advise {
 	const char *arithmetic, *json, *html;
 	struct sl_session session, shelf; /* shelf: the same file, for loading drives */
 	struct sl_chosen variants, workloads;
-	int n_drives;
-	char names[DRIVES_MAX][NAME_MAX_BYTES];
-	const char *drives[DRIVES_MAX]; /* into names */
+	struct sl_drives drives;
 	bool named;
 	struct sl_advice advice;
 };
@@ -82,65 +77,6 @@ static int advise_check(struct advise *a, struct sl_err *err)
 	return 0;
 }
 
-static int drives_add(struct advise *a, const char *name, size_t length, struct sl_err *err)
-{
-	for (int i = 0; i < a->n_drives; i++) {
-		if (strlen(a->drives[i]) == length && strncmp(a->drives[i], name, length) == 0) {
-			return 0;
-		}
-	}
-	if (a->n_drives == DRIVES_MAX) {
-		return sl_err_set(err, -EINVAL, "--catalogue: more than %d drives; name some", DRIVES_MAX);
-	}
-	snprintf(a->names[a->n_drives], NAME_MAX_BYTES, "%.*s",
-		 (int)(length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES), name);
-	a->drives[a->n_drives] = a->names[a->n_drives];
-	a->n_drives++;
-	return 0;
-}
-
-/* Every drive of the folder ROOT/catalogue, by name; a missing folder holds none. */
-static int drives_scan(struct advise *a, const char *root, struct sl_err *err)
-{
-	char path[PATH_MAX];
-	struct dirent **entries = NULL;
-	int rc = 0, n;
-
-	if (snprintf(path, sizeof(path), "%s/catalogue", root) >= (int)sizeof(path)) {
-		return 0;
-	}
-	n = scandir(path, &entries, NULL, alphasort);
-	for (int i = 0; i < n; i++) {
-		size_t length = strlen(entries[i]->d_name);
-		size_t suffix = strlen(SUFFIX);
-
-		if (rc == 0 && length > suffix && strcmp(entries[i]->d_name + length - suffix, SUFFIX) == 0) {
-			rc = drives_add(a, entries[i]->d_name, length - suffix, err);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	return rc;
-}
-
-/* The catalogue beside the scenario, then the one of the program. */
-static int drives_all(struct advise *a, struct sl_err *err)
-{
-	char path[PATH_MAX];
-	char *slash;
-	int rc = sl_paths_scenario(&a->session.paths, a->operands.word[0], path, err);
-
-	if (rc < 0) {
-		return rc;
-	}
-	slash = strrchr(path, '/');
-	if (slash) {
-		*slash = '\0';
-	}
-	rc = drives_scan(a, slash ? path : ".", err);
-	return rc < 0 ? rc : drives_scan(a, a->session.paths.data, err);
-}
-
 static int drives_list(struct advise *a, const char *list, struct sl_err *err)
 {
 	int rc = 0;
@@ -149,10 +85,10 @@ static int drives_list(struct advise *a, const char *list, struct sl_err *err)
 		size_t length = strcspn(list, ",");
 
 		if (length == 3 && strncmp(list, "all", 3) == 0) {
-			rc = drives_all(a, err);
+			rc = sl_drives_all(&a->drives, &a->session.paths, a->operands.word[0], err);
 		} else if (length > 0) {
 			a->named = true;
-			rc = drives_add(a, list, length, err);
+			rc = sl_drives_add(&a->drives, list, length, err);
 		}
 		list += length;
 		list += *list == ',';
@@ -162,7 +98,7 @@ static int drives_list(struct advise *a, const char *list, struct sl_err *err)
 
 static int drives_find(struct advise *a, struct sl_err *err)
 {
-	int rc = a->catalogue.n == 0 ? drives_all(a, err) : 0;
+	int rc = a->catalogue.n == 0 ? sl_drives_all(&a->drives, &a->session.paths, a->operands.word[0], err) : 0;
 
 	for (int i = 0; rc == 0 && i < a->catalogue.n; i++) {
 		rc = drives_list(a, a->catalogue.word[i], err);
@@ -224,8 +160,8 @@ static int advise_run(struct advise *a, struct sl_err *err)
 	    .base_variant = a->variants.n ? a->variants.index[0] : 0,
 	    .workloads = a->workloads.index,
 	    .n_workloads = a->workloads.n,
-	    .drives = a->drives,
-	    .n_drives = a->n_drives,
+	    .drives = a->drives.list,
+	    .n_drives = a->drives.n,
 	    .named = a->named,
 	    .budget_usd = (double)a->budget,
 	    .repeat = (int)a->repeat,
