@@ -98,7 +98,8 @@ static int drives_list(struct advise *a, const char *list, struct sl_err *err)
 
 static int drives_find(struct advise *a, struct sl_err *err)
 {
-	int rc = a->catalogue.n == 0 ? sl_drives_all(&a->drives, &a->session.paths, a->operands.word[0], err) : 0;
+	int rc =
+	    a->catalogue.n == 0 ? sl_drives_all(&a->drives, &a->session.paths, a->operands.word[0], err) : 0;
 
 	for (int i = 0; rc == 0 && i < a->catalogue.n; i++) {
 		rc = drives_list(a, a->catalogue.word[i], err);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/full.h"
 #include "cli/live.h"
 #include "cli/out.h"
 #include "cli/progress.h"
@@ -28,7 +29,8 @@ struct run {
 	struct sl_trace *trace;
 	struct sl_result result;
 	struct sl_live live;
-	bool is_live;
+	struct sl_full full;
+	bool is_live, wants_full;
 };
 
 static int run_parse(struct run *run, const struct sl_command *self, int argc, char **argv,
@@ -57,6 +59,8 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	    {"csv", "FILE", "write the cells as CSV", SL_OPT_TEXT, &run->csv, 0, 0},
 	    {"html", "FILE", "write a self-contained page with charts and every parameter", SL_OPT_TEXT,
 	     &run->html, 0, 0},
+	    {"full", NULL, "the page also says where the time goes, what a power cut takes, and what to buy",
+	     SL_OPT_FLAG, &run->wants_full, 0, 0},
 	    {"trace", "FILE", "write the operations of the first cell as Chrome trace JSON", SL_OPT_TEXT,
 	     &run->trace_file, 0, 0},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
@@ -123,6 +127,9 @@ static int run_check(struct run *run, struct sl_err *err)
 	}
 	if (live_check(run, err) < 0) {
 		return err->code;
+	}
+	if (run->wants_full && (run->is_live || !run->html)) {
+		return sl_err_set(err, -EINVAL, "--full: goes with --html FILE and --engine model");
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (files[i] && sl_out_check(files[i], err) < 0) {
@@ -268,6 +275,16 @@ static void print_missing(const struct run *run)
 	}
 }
 
+static int run_full(struct run *run, struct sl_err *err)
+{
+	struct sl_full_options options = {.variants = &run->variants,
+					  .workloads = &run->workloads,
+					  .name = run->operands.word[0],
+					  .seed = run->seed};
+
+	return sl_full_run(&run->session, &options, &run->full, err);
+}
+
 /* Runs, prints, writes; files are written only when everything asked for was measured. */
 static int run_do(struct run *run, struct sl_err *err)
 {
@@ -299,6 +316,13 @@ static int run_do(struct run *run, struct sl_err *err)
 		fputs("the table holds what was measured until an error; no files were written\n", stderr);
 		return SL_EXIT_FAILED;
 	}
+
+	if (run->wants_full) {
+		if (run_full(run, err) < 0) {
+			return err->code == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
+		}
+		report.full = &run->full;
+	}
 	if (run_write(run, &report, err) < 0) {
 		return SL_EXIT_FAILED;
 	}
@@ -315,6 +339,7 @@ static void run_fini(struct run *run)
 {
 	sl_result_fini(&run->result);
 	sl_live_fini(&run->live);
+	sl_full_fini(&run->full);
 	sl_trace_free(run->trace);
 	free(run->variants.index);
 	free(run->workloads.index);

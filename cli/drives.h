@@ -21,6 +21,7 @@ struct sl_drives {
 int sl_drives_add(struct sl_drives *d, const char *name, size_t length, struct sl_err *err);
 
 /* Every drive of the catalogue beside `scenario` (as sl_paths_scenario takes it), then of the program's. */
-int sl_drives_all(struct sl_drives *d, const struct sl_paths *paths, const char *scenario, struct sl_err *err);
+int sl_drives_all(struct sl_drives *d, const struct sl_paths *paths, const char *scenario,
+		  struct sl_err *err);
 
 #endif

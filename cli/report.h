@@ -10,6 +10,8 @@
 #include "sim/stack/fit.h"
 #include "sim/stack/result.h"
 
+struct sl_full; /* cli/full.h */
+
 /* How well the wall clock kept the modelled times of one live cell; all in ns. */
 struct sl_timing {
 	int variant, workload;
@@ -27,6 +29,8 @@ struct sl_report {
 	const struct sl_timing *timings;
 	int n_timings;
 	bool interrupted;
+	const struct sl_full
+	    *full; /* for the page: where the time goes, what a cut takes, what to buy; or NULL */
 };
 
 /* A parameter with the variants it holds for. */
@@ -89,8 +93,9 @@ int sl_report_html(void *arg, FILE *out, struct sl_err *err);
 /* One chart of a workload as an inline SVG element. */
 void sl_report_svg(const struct sl_report *report, int workload, FILE *out);
 
-/* A page up to and with its heading: style, policy, scenario. It ends with </main></body></html>. */
+/* A page up to and with its heading: style, policy, scenario; and its end. */
 void sl_html_head(const struct sl_scenario *sc, uint64_t seed, FILE *out);
+void sl_html_end(FILE *out);
 
 /* Text with & < > " ' and control characters made harmless, for HTML and SVG. */
 void sl_html_text(const char *text, FILE *out);

@@ -93,7 +93,8 @@ static void put_row(struct sl_table *out, const struct sl_advice *advice, const 
 	sl_costs_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
 	sl_endurance_span(&row->endurance, text, sizeof(text));
-	sl_table_put(out, tint, "%s", text);
+	sl_table_put(out, sl_advice_wears_out(row) && tint == SL_TINT_NONE ? SL_TINT_BAD : tint, "%s%s", text,
+		     sl_advice_wears_out(row) ? " !" : "");
 	sl_costs_loss(&row->measure.loss, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
 	put_remark(out, row, c, tint);
@@ -152,6 +153,18 @@ static int print_table(const struct sl_advise_report *report, const struct sl_ad
 	return 0;
 }
 
+static bool any_wears_out(const struct sl_advice *advice)
+{
+	for (int i = 0; i < advice->n_tables; i++) {
+		for (int r = 0; r < advice->tables[i].n_rows; r++) {
+			if (sl_advice_wears_out(&advice->tables[i].rows[r])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static void print_prices(const struct sl_advice *advice, FILE *out)
 {
 	bool assumed = false;
@@ -164,6 +177,11 @@ static void print_prices(const struct sl_advice *advice, FILE *out)
 				advice->drives[i].spec.price_usd, source);
 		}
 		assumed |= advice->drives[i].assumed;
+	}
+	if (any_wears_out(advice)) {
+		fputs(
+		    "! the rated endurance of the drive lasts less than 3 years at this load day and night\n",
+		    out);
 	}
 	if (assumed) {
 		fputs("~ no figure of this drive's speed is published: all are assumed\n", out);

@@ -21,6 +21,9 @@ void sl_report_advise_arithmetic(const struct sl_advise_report *report, const ch
 int sl_report_advise_json(void *arg, FILE *out, struct sl_err *err);
 int sl_report_advise_html(void *arg, FILE *out, struct sl_err *err);
 
+/* What the page says, for a page that says more. */
+void sl_advise_html_body(const struct sl_advice *advice, FILE *out);
+
 /* "$113", "free", "?": what a candidate costs. */
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size);
 /* Where the price of a drive comes from; NULL when it has none, or nobody says. */

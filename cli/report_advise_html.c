@@ -73,7 +73,7 @@ static void page_row(const struct sl_advice *advice, const struct sl_advice_tabl
 	sl_costs_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
 	td("", text, out);
 	sl_endurance_span(&row->endurance, text, sizeof(text));
-	td("", text, out);
+	td(sl_advice_wears_out(row) ? "bad" : "", text, out);
 	sl_costs_loss(&row->measure.loss, text, sizeof(text));
 	td(row->measure.loss.seconds > 0 ? "l warn" : "l", text, out);
 	row_remark(row, c, out);
@@ -121,16 +121,13 @@ static void page_notes(const struct sl_advice *advice, FILE *out)
 		sl_html_text(advice->notes[i], out);
 		fputs("</li>\n", out);
 	}
-	fputs("<li>How long a drive lasts holds for this load day and night.</li>\n</ul>\n", out);
+	fputs("<li>How long a drive lasts holds for this load day and night; red: less than 3 "
+	      "years.</li>\n</ul>\n",
+	      out);
 }
 
-int sl_report_advise_html(void *arg, FILE *out, struct sl_err *err)
+void sl_advise_html_body(const struct sl_advice *advice, FILE *out)
 {
-	const struct sl_advise_report *report = arg;
-	const struct sl_advice *advice = report->advice;
-
-	(void)err;
-	sl_html_head(advice->scenario, advice->seed, out);
 	fputs("<p>What could be bought or changed, beside <code>", out);
 	sl_html_text(sl_scenario_variant_name(advice->scenario, advice->base_variant), out);
 	fprintf(out,
@@ -141,6 +138,15 @@ int sl_report_advise_html(void *arg, FILE *out, struct sl_err *err)
 		page_table(advice, &advice->tables[i], out);
 	}
 	page_notes(advice, out);
-	fputs("</main>\n</body>\n</html>\n", out);
+}
+
+int sl_report_advise_html(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct sl_advise_report *report = arg;
+
+	(void)err;
+	sl_html_head(report->advice->scenario, report->advice->seed, out);
+	sl_advise_html_body(report->advice, out);
+	sl_html_end(out);
 	return 0;
 }

@@ -42,6 +42,7 @@ static json_t *json_row(const struct sl_advice *advice, const struct sl_advice_r
 	json_object_set_new(object, "loss", sl_costs_json_loss(&row->measure.loss));
 	json_object_set_new(object, "helps", json_boolean(row->helps));
 	json_object_set_new(object, "unsafe", json_boolean(row->unsafe));
+	json_object_set_new(object, "wears_out", json_boolean(sl_advice_wears_out(row)));
 	json_object_set_new(object, "assumed", json_boolean(c->assumed));
 	json_object_set_new(object, "dominated_by",
 			    row->dominated_by >= 0 ? json_integer(row->dominated_by + 1) : json_null());

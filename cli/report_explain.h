@@ -28,6 +28,9 @@ void sl_explain_ask(const struct sl_explain_report *report, FILE *in, FILE *out)
 int sl_explain_json(void *arg, FILE *out, struct sl_err *err);
 int sl_explain_html(void *arg, FILE *out, struct sl_err *err);
 
+/* What the page says, for a page that says more. */
+void sl_explain_html_body(const struct sl_explain *explain, FILE *out);
+
 /* Waterfall of one path, drawn to `scale_ns` so that several can be compared, as an inline SVG element. */
 void sl_explain_svg_path(const struct sl_path *path, int64_t scale_ns, const char *title, FILE *out);
 /* The changes of a cell as bars, by gain. */

@@ -147,13 +147,8 @@ static void page_workload(const struct sl_explain *explain, int workload, FILE *
 	page_busy(explain, workload, out);
 }
 
-int sl_explain_html(void *arg, FILE *out, struct sl_err *err)
+void sl_explain_html_body(const struct sl_explain *explain, FILE *out)
 {
-	const struct sl_explain_report *report = arg;
-	const struct sl_explain *explain = report->explain;
-
-	(void)err;
-	sl_html_head(explain->scenario, explain->seed, out);
 	fputs(
 	    "<p>One operation on its way through every layer: each instant belongs to the deepest layer that "
 	    "then works on what the operation waits for. The layers add up to its latency. <em>What if</em>: "
@@ -164,6 +159,15 @@ int sl_explain_html(void *arg, FILE *out, struct sl_err *err)
 	for (int w = 0; w < sl_scenario_workloads(explain->scenario); w++) {
 		page_workload(explain, w, out);
 	}
-	fputs("</main>\n</body>\n</html>\n", out);
+}
+
+int sl_explain_html(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct sl_explain_report *report = arg;
+
+	(void)err;
+	sl_html_head(report->explain->scenario, report->explain->seed, out);
+	sl_explain_html_body(report->explain, out);
+	sl_html_end(out);
 	return 0;
 }

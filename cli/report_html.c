@@ -1,4 +1,5 @@
 /* One page that needs nothing else: no script, no font, no image, no request; see the policy in its head. */
+#include "cli/full.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
 
@@ -149,6 +150,11 @@ void sl_html_head(const struct sl_scenario *sc, uint64_t seed, FILE *out)
 		sl_html_text(sl_scenario_description(sc), out);
 		fputs("</p>\n", out);
 	}
+}
+
+void sl_html_end(FILE *out)
+{
+	fputs("</main>\n</body>\n</html>\n", out);
 }
 
 static void page_head(const struct sl_report *report, FILE *out)
@@ -325,7 +331,10 @@ int sl_report_html(void *arg, FILE *out, struct sl_err *err)
 	sl_html_answers(report, out);
 	page_cells(report, published, out);
 	sl_costs_html(report, out);
+	if (report->full) {
+		sl_full_html(report->full, out);
+	}
 	rc = sl_html_details(report, out);
-	fputs("</main>\n</body>\n</html>\n", out);
+	sl_html_end(out);
 	return rc < 0 ? sl_err_set(err, rc, "HTML: out of memory") : 0;
 }

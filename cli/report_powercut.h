@@ -14,6 +14,9 @@ int sl_powercut_text(const struct sl_powercut *powercut, FILE *out, struct sl_er
 int sl_powercut_json(void *arg, FILE *out, struct sl_err *err);
 int sl_powercut_html(void *arg, FILE *out, struct sl_err *err);
 
+/* What the page says, for a page that says more. */
+void sl_powercut_html_body(const struct sl_powercut *powercut, FILE *out);
+
 /* "The whole box loses its power at 1000 random events." */
 void sl_powercut_what(const struct sl_powercut *powercut, char *buf, size_t size);
 

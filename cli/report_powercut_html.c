@@ -53,13 +53,10 @@ static void page_row(const struct sl_powercut *powercut, const struct sl_verdict
 		v->n_cuts == 1 ? v->worst.acknowledged : v->acknowledged, v->lossy, v->n_cuts);
 }
 
-int sl_powercut_html(void *arg, FILE *out, struct sl_err *err)
+void sl_powercut_html_body(const struct sl_powercut *powercut, FILE *out)
 {
-	const struct sl_powercut *powercut = arg;
 	char text[320];
 
-	(void)err;
-	sl_html_head(powercut->scenario, powercut->options.seed, out);
 	fputs("<p>", out);
 	sl_powercut_what(powercut, text, sizeof(text));
 	sl_html_text(text, out);
@@ -88,6 +85,15 @@ int sl_powercut_html(void *arg, FILE *out, struct sl_err *err)
 		}
 		fputs("</ul>\n", out);
 	}
-	fputs("</main>\n</body>\n</html>\n", out);
+}
+
+int sl_powercut_html(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct sl_powercut *powercut = arg;
+
+	(void)err;
+	sl_html_head(powercut->scenario, powercut->options.seed, out);
+	sl_powercut_html_body(powercut, out);
+	sl_html_end(out);
 	return 0;
 }

@@ -23,6 +23,11 @@ const char *sl_change_name(enum sl_change change)
 	return names[change];
 }
 
+bool sl_advice_wears_out(const struct sl_advice_row *row)
+{
+	return row->endurance.years > 0 && row->endurance.years < SL_ADVICE_LASTING_YEARS;
+}
+
 const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table)
 {
 	static const char *const names[] = {"TPS", "request/s", "write/s", "IOPS"};

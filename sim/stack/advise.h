@@ -124,6 +124,9 @@ void sl_advice_fini(struct sl_advice *advice);
 /* Can be built and bought as a log device? *ret_why is static, NULL when it can. */
 bool sl_advice_can_log(const struct sl_dev_spec *spec, const char **ret_why);
 
+/* Is the rated endurance of what wears first used up before SL_ADVICE_LASTING_YEARS? */
+bool sl_advice_wears_out(const struct sl_advice_row *row);
+
 /* What a table counts, as in "per TPS": "TPS", "request/s", "write/s". */
 const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table);
 

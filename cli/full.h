@@ -1,0 +1,38 @@
+/* All that can be said of a scenario beside its figures: where the time goes, what a power cut takes, what to
+ * buy. */
+#ifndef SL_CLI_FULL_H
+#define SL_CLI_FULL_H
+
+#include <stdio.h>
+
+#include "cli/drives.h"
+#include "cli/session.h"
+#include "sim/stack/advise.h"
+#include "sim/stack/explain.h"
+#include "sim/stack/powercut.h"
+
+struct sl_full_options {
+	const struct sl_chosen *variants, *workloads; /* those of the run */
+	const char *name;                             /* of the scenario, as the user typed it */
+	uint64_t seed;
+};
+
+/* Start with {0}. */
+struct sl_full {
+	struct sl_explain explain;
+	struct sl_powercut powercut;
+	struct sl_advice advice; /* for the first of the variants, all drives of the catalogue */
+	struct sl_session shelf; /* which the drives of the advice belong to */
+	struct sl_drives drives;
+};
+
+/* Computes the three, one after the other. Stops at Ctrl-C with -EINTR. Release with sl_full_fini, also after
+ * an error. */
+int sl_full_run(const struct sl_session *session, const struct sl_full_options *options, struct sl_full *ret,
+		struct sl_err *err);
+void sl_full_fini(struct sl_full *full);
+
+/* The three as parts of a page. */
+void sl_full_html(const struct sl_full *full, FILE *out);
+
+#endif
