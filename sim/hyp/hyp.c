@@ -13,12 +13,14 @@ struct hyp_call {
 	struct sl_store_req call;
 	struct sl_store_req *outer; /* whose call it is: a program's ... */
 	struct sl_hyp_req *req;     /* ... or the guest's disk request */
-	struct hyp_call *next;      /* waits for the virtual disk */
+	struct hyp_call *next;      /* waits for the virtual disk, or for another flush */
 	int64_t start_ns, sent_ns;
+	uint64_t generation; /* flush: the writes it covers */
 	bool commit_follows;
 };
 
 static void send_call(struct hyp_call *call, int64_t now_ns);
+static void disk_send(struct hyp_call *call, int64_t now_ns);
 
 static struct hyp_call *call_get(struct sl_hyp *hyp, int64_t now_ns)
 {
@@ -45,17 +47,94 @@ static void enter_reply(const struct hyp_call *call, int64_t now_ns)
 	}
 }
 
+static struct hyp_call *queue_pop(struct hyp_call **first, struct hyp_call ***end)
+{
+	struct hyp_call *call = *first;
+
+	*first = call->next;
+	*end = *first ? *end : first;
+	return call;
+}
+
+static void queue_push(struct hyp_call *call, struct hyp_call ***end)
+{
+	call->next = NULL;
+	**end = call;
+	*end = &call->next;
+}
+
 /* The virtual disk is done with a request: the next one that waits for it. */
 static void disk_next(struct sl_hyp *hyp, int64_t now_ns)
 {
-	struct hyp_call *call = hyp->waiting;
+	struct hyp_call *call;
 
 	hyp->in_service--;
-	if (call) {
-		hyp->waiting = call->next;
-		hyp->end = hyp->waiting ? hyp->end : &hyp->waiting;
+	if (hyp->waiting) {
+		call = queue_pop(&hyp->waiting, &hyp->end);
 		hyp->in_service++;
 		call->start_ns = now_ns;
+		disk_send(call, now_ns);
+	}
+}
+
+static bool is_flush(const struct hyp_call *call)
+{
+	return call->req && call->req->op == SL_HYP_FLUSH;
+}
+
+/* The call's owner gets its answer. */
+static void call_end(struct hyp_call *call, int64_t now_ns)
+{
+	struct sl_hyp *hyp = call->hyp;
+	struct sl_timer *done = call->outer ? &call->outer->done : &call->req->done;
+	bool of_disk = call->req != NULL;
+
+	if (hyp->trace) {
+		sl_trace_span(hyp->trace, "hypervisor", "NFS call", call->call.tag, call->start_ns, now_ns);
+	}
+	sl_slab_put(&hyp->calls, call);
+	if (of_disk) {
+		disk_next(hyp, now_ns);
+	}
+	sl_timer_fire(done, now_ns);
+}
+
+static void flush_skipped(struct sl_timer *timer, int64_t now_ns)
+{
+	call_end(sl_container_of(timer, struct hyp_call, hop), now_ns);
+}
+
+static void flush_start(struct hyp_call *call, int64_t now_ns)
+{
+	struct sl_hyp *hyp = call->hyp;
+
+	if (hyp->flushing) {
+		queue_push(call, &hyp->flushes_end);
+	} else if (hyp->flushed == hyp->written) {
+		call->hop.fire = flush_skipped;
+		sl_loop_arm(hyp->loop, &call->hop, now_ns);
+	} else {
+		hyp->flushing = true;
+		call->generation = hyp->written;
+		send_call(call, now_ns);
+	}
+}
+
+static void flush_done(struct sl_hyp *hyp, uint64_t generation, int64_t now_ns)
+{
+	hyp->flushing = false;
+	hyp->flushed = generation;
+	while (!hyp->flushing && hyp->flushes) {
+		flush_start(queue_pop(&hyp->flushes, &hyp->flushes_end), now_ns);
+	}
+}
+
+/* A request of the guest's disk, when it is its turn. */
+static void disk_send(struct hyp_call *call, int64_t now_ns)
+{
+	if (is_flush(call)) {
+		flush_start(call, now_ns);
+	} else {
 		send_call(call, now_ns);
 	}
 }
@@ -65,8 +144,6 @@ static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 {
 	struct hyp_call *call = sl_container_of(timer, struct hyp_call, hop);
 	struct sl_hyp *hyp = call->hyp;
-	struct sl_timer *done;
-	bool of_disk;
 
 	enter_reply(call, now_ns);
 	if (call->commit_follows) {
@@ -78,19 +155,12 @@ static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 	}
 	if (call->outer) {
 		call->outer->stable = call->call.stable;
-		done = &call->outer->done;
-	} else {
-		done = &call->req->done;
+	} else if (call->call.op == SL_STORE_WRITE) {
+		hyp->written++;
+	} else if (is_flush(call)) {
+		flush_done(hyp, call->generation, now_ns);
 	}
-	if (hyp->trace) {
-		sl_trace_span(hyp->trace, "hypervisor", "NFS call", call->call.tag, call->start_ns, now_ns);
-	}
-	of_disk = call->req != NULL;
-	sl_slab_put(&hyp->calls, call);
-	if (of_disk) {
-		disk_next(hyp, now_ns);
-	}
-	sl_timer_fire(done, now_ns);
+	call_end(call, now_ns);
 }
 
 /* The server is done: the reply travels. */
@@ -159,13 +229,11 @@ void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
 	call->commit_follows = req->op == SL_HYP_WRITE && hyp->hypervisor == SL_HYP_QEMU &&
 			       hyp->disk_cache == SL_CACHE_WRITETHROUGH;
 	if (hyp->queue > 0 && hyp->in_service >= hyp->queue) {
-		call->next = NULL;
-		*hyp->end = call;
-		hyp->end = &call->next;
+		queue_push(call, &hyp->end);
 		return;
 	}
 	hyp->in_service++;
-	send_call(call, now_ns);
+	disk_send(call, now_ns);
 }
 
 void sl_hyp_call(struct sl_hyp *hyp, int64_t now_ns, struct sl_store_req *outer)
@@ -192,6 +260,7 @@ void sl_hyp_init(struct sl_hyp *hyp, const struct sl_box *box, struct sl_loop *l
 	    .queue = box->hyp_queue,
 	};
 	hyp->end = &hyp->waiting;
+	hyp->flushes_end = &hyp->flushes;
 	sl_slab_init(&hyp->calls, sizeof(struct hyp_call));
 }
 

@@ -50,6 +50,9 @@ struct sl_hyp {
 	int64_t half_delay_ns;
 	int64_t queue, in_service;       /* of the virtual disk; queue 0 = no limit */
 	struct hyp_call *waiting, **end; /* requests beyond it, in order */
+	uint64_t written, flushed; /* generations: writes done, and how many of them a flush has covered */
+	bool flushing;
+	struct hyp_call *flushes, **flushes_end; /* wait for the one under way */
 	struct sl_slab calls;
 	uint64_t n_calls;
 };

@@ -166,3 +166,40 @@ Test(hyp, a_virtual_disk_with_a_queue_of_one_takes_one_request_after_the_other)
 	cr_assert_eq(rig->hyp.in_service, 0);
 	rig_free(rig);
 }
+
+Test(hyp, qemu_skips_a_flush_when_nothing_was_written_since_the_last_one)
+{
+	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+
+	run_request(rig, SL_HYP_FLUSH, 0);
+	run_request(rig, SL_HYP_WRITE, 4096);
+	run_request(rig, SL_HYP_FLUSH, 0);
+	run_request(rig, SL_HYP_FLUSH, 0);
+	notes_expect(&rig->notes, "[0ms] guest's flush done\n"
+				  "[0.1ms] WRITE UNSTABLE 4K\n"
+				  "[1.2ms] guest's write done\n"
+				  "[1.3ms] COMMIT\n"
+				  "[2.4ms] guest's flush done\n"
+				  "[2.4ms] guest's flush done\n");
+	rig_free(rig);
+}
+
+Test(hyp, qemu_flushes_one_at_a_time_and_the_second_finds_the_work_done)
+{
+	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+	struct request requests[2];
+
+	run_request(rig, SL_HYP_WRITE, 4096);
+	for (int i = 0; i < 2; i++) {
+		requests[i] = (struct request){.req = {.done.fire = request_done, .op = SL_HYP_FLUSH},
+					       .notes = &rig->notes};
+		sl_hyp_submit(&rig->hyp, sl_loop_now(rig->loop), &requests[i].req);
+	}
+	run_all(rig->loop);
+	notes_expect(&rig->notes, "[0.1ms] WRITE UNSTABLE 4K\n"
+				  "[1.2ms] guest's write done\n"
+				  "[1.3ms] COMMIT\n"
+				  "[2.4ms] guest's flush done\n"
+				  "[2.4ms] guest's flush done\n");
+	rig_free(rig);
+}
