@@ -130,8 +130,8 @@ Test(clients, fileio_on_qemu_pays_a_commit_for_every_file_that_was_written)
 	esxi->workload.max_requests = qemu->workload.max_requests = 100;
 	run_client(esxi, sl_fileio_client_new);
 	run_client(qemu, sl_fileio_client_new);
-	/* 100 writes meet about 128 (1 - e^(-100 / 128)) = 69 of the files; QEMU drops the flush of the others.
-	 * The first fsync has two, around the journal's record. */
+	/* 100 writes meet about 128 (1 - e^(-100 / 128)) = 69 of the files; QEMU drops the flush of the
+	 * others. The first fsync has two, around the journal's record. */
 	commits = qemu->guest->server.calls - esxi->guest->server.calls;
 	cr_assert(commits > 60 && commits < 80, "%d", commits);
 	rig_free(esxi);
