@@ -15,6 +15,8 @@
 
 #define ANSWER_S 20 /* an agent under TCG on a busy machine */
 #define POLL_MS 100
+#define CODE_MAX 255
+#define SIGNAL_MAX 127
 
 static int64_t clock_ms(void)
 {
@@ -68,13 +70,14 @@ int sl_agent_start(struct sl_vm *vm, const char *shell, struct sl_agent_command 
 /* *ret is terminated and owned by the caller; NULL when there is no such member. */
 static int base64_member(const json_t *object, const char *key, char **ret)
 {
-	const char *text = json_string_value(json_object_get(object, key));
+	const json_t *member = json_object_get(object, key);
+	const char *text = json_string_value(member);
 	size_t room = text ? strlen(text) / 4 * 3 + 4 : 0;
 	int size;
 
 	*ret = NULL;
 	if (!text) {
-		return 0;
+		return member ? -EPROTO : 0;
 	}
 	*ret = malloc(room);
 	if (!*ret) {
@@ -90,6 +93,20 @@ static int base64_member(const json_t *object, const char *key, char **ret)
 	return 0;
 }
 
+/* "exitcode", or "signal" as the shell would say it; -EPROTO for what no process ends with. */
+static int code_take(const json_t *status, int *ret)
+{
+	const json_t *code = json_object_get(status, "exitcode"), *signal = json_object_get(status, "signal");
+	json_int_t value = json_integer_value(signal ? signal : code);
+
+	if (!json_is_integer(signal ? signal : code) || value < 0 ||
+	    value > (signal ? SIGNAL_MAX : CODE_MAX)) {
+		return -EPROTO;
+	}
+	*ret = (int)value + (signal ? 128 : 0);
+	return 0;
+}
+
 static int status_take(const json_t *status, struct sl_agent_command *command, struct sl_err *err)
 {
 	int rc;
@@ -101,15 +118,19 @@ static int status_take(const json_t *status, struct sl_agent_command *command, s
 	if (!command->exited) {
 		return 0;
 	}
-	command->code = json_object_get(status, "signal")
-			    ? 128 + (int)json_integer_value(json_object_get(status, "signal"))
-			    : (int)json_integer_value(json_object_get(status, "exitcode"));
+	if (code_take(status, &command->code) < 0) {
+		return sl_err_set(err, -EPROTO, "guest agent: an answer without an exit code");
+	}
 	command->truncated = json_is_true(json_object_get(status, "out-truncated"));
 	rc = base64_member(status, "out-data", &command->out);
 	if (rc == 0) {
 		rc = base64_member(status, "err-data", &command->error);
 	}
-	return rc < 0 ? sl_err_set(err, rc, "guest agent: the output of a command cannot be read") : 0;
+	if (rc < 0) {
+		sl_agent_command_fini(command);
+		return sl_err_set(err, rc, "guest agent: the output of a command cannot be read");
+	}
+	return 0;
 }
 
 int sl_agent_parse_status(const char *answer, struct sl_agent_command *command, struct sl_err *err)
