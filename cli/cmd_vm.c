@@ -82,12 +82,33 @@ static void said(void *arg, const char *what)
 	fprintf(stderr, "lab: %s\n", what);
 }
 
+/* A lab that is up already, and may have lost a machine. `err` says that it is busy. */
+static int lab_again(const struct sl_lab_plan *plan, struct sl_err *err)
+{
+	char reply[256];
+	struct sl_err answer = {0};
+	int rc = sl_lab_ask(plan->dir, reply, sizeof(reply), &answer, "up");
+
+	if (rc == -ENOENT || rc == -ECONNREFUSED) {
+		return err->code;
+	}
+	if (rc < 0) {
+		return sl_err_set(err, rc, "%s", answer.msg);
+	}
+	*err = (struct sl_err){0};
+	fprintf(stderr, "%s", reply);
+	return 0;
+}
+
 static int lab_up(const struct sl_lab_plan *plan, struct sl_err *err)
 {
 	struct sl_lab_host host;
 	int lock;
 	int rc = sl_lab_lock(plan->dir, &lock, err);
 
+	if (rc == -EBUSY) {
+		return lab_again(plan, err);
+	}
 	if (rc == 0) {
 		rc = sl_lab_host_start(plan, lock, &host, err);
 	}
@@ -96,6 +117,11 @@ static int lab_up(const struct sl_lab_plan *plan, struct sl_err *err)
 	}
 	if (rc == 0) {
 		rc = sl_lab_ask_disks(plan->dir, "latency on", NULL, 0, err);
+	}
+	if (rc == -EINTR) {
+		struct sl_err ignored = {0};
+
+		(void)sl_lab_remove(plan->dir, DOWN_MS, &ignored);
 	}
 	return rc;
 }
@@ -190,6 +216,12 @@ static int lab_parse(const struct sl_command *self, const struct sl_option *opti
 	return sl_lab_find(o->name, dir, err);
 }
 
+/* Of a lab that is not there: not wrong usage. */
+static int parse_exit(int rc)
+{
+	return rc > 0 ? SL_EXIT_OK : rc == -ENOENT ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
 static int cmd_status(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
 	struct vm_options o = {0};
@@ -200,7 +232,7 @@ static int cmd_status(const struct sl_command *self, int argc, char **argv, stru
 	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
 
 	if (rc != 0) {
-		return rc > 0 ? SL_EXIT_OK : SL_EXIT_USAGE;
+		return parse_exit(rc);
 	}
 	rc = sl_lab_ask(dir, reply, sizeof(reply), err, "status");
 	if (rc == 0) {
@@ -227,7 +259,7 @@ static int cmd_run(const struct sl_command *self, int argc, char **argv, struct 
 	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
 
 	if (rc != 0) {
-		return rc > 0 ? SL_EXIT_OK : SL_EXIT_USAGE;
+		return parse_exit(rc);
 	}
 	if (o.operands.n < 2) {
 		(void)sl_err_set(err, -EINVAL, "%s: usage: sloglab %s %s", self->name, self->name,
@@ -295,7 +327,7 @@ static int cmd_console(const struct sl_command *self, int argc, char **argv, str
 	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
 
 	if (rc != 0) {
-		return rc > 0 ? SL_EXIT_OK : SL_EXIT_USAGE;
+		return parse_exit(rc);
 	}
 	if (o.operands.n != 1 ||
 	    (strcmp(o.operands.word[0], "storage") != 0 && strcmp(o.operands.word[0], "guest") != 0)) {
@@ -331,10 +363,19 @@ static int cmd_down(const struct sl_command *self, int argc, char **argv, struct
 	char dir[SL_LAB_DIR_MAX];
 	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
 
-	if (rc != 0) {
-		return rc > 0 ? SL_EXIT_OK : SL_EXIT_USAGE;
+	if (rc == -ENOENT) {
+		*err = (struct sl_err){0};
+		puts("no lab is there");
+		return SL_EXIT_OK;
 	}
-	return sl_lab_remove(dir, DOWN_MS, err) < 0 ? SL_EXIT_FAILED : SL_EXIT_OK;
+	if (rc != 0) {
+		return parse_exit(rc);
+	}
+	if (sl_lab_remove(dir, DOWN_MS, err) < 0) {
+		return SL_EXIT_FAILED;
+	}
+	printf("lab %s is down\n", strrchr(dir, '/') + 1);
+	return SL_EXIT_OK;
 }
 
 int sl_cmd_vm(const struct sl_command *self, int argc, char **argv, struct sl_err *err)

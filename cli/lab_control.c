@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "guests/agent.h"
 #include "guests/hypervisor.h"
 #include "sim/base/loop.h"
@@ -17,6 +18,8 @@
 
 #define COMMAND_MAX 16384
 #define POLL_MS 100
+#define STEPS_S 1200
+#define ANSWER_S 60
 #define OUTPUT_MAX ((size_t)16 << 20)
 
 /* The host's side. Commands and their output go through files of the lab's folder: a line of the socket is
@@ -189,6 +192,36 @@ static int verb_start(void *arg, const struct sl_verb_call *call)
 					 : sl_lab_guest_start(control->lab, call->err);
 }
 
+static bool runs(const struct sl_lab_control *control, enum sl_lab_machine machine)
+{
+	struct sl_vm *vm = sl_lab_machine(control->lab, machine);
+
+	return vm && sl_vm_alive(vm);
+}
+
+/* What died is started again; a guest that lives finds its disk where it was and goes on. */
+static int verb_up(void *arg, const struct sl_verb_call *call)
+{
+	const struct sl_lab_control *control = arg;
+	bool storage = runs(control, SL_LAB_STORAGE);
+	bool guest = !control->plan->guest || runs(control, SL_LAB_GUEST);
+	int rc;
+
+	if (storage && guest) {
+		return sl_err_set(call->err, -EALREADY, "lab %s is up; see sloglab vm status",
+				  control->plan->name);
+	}
+	rc = storage ? 0 : sl_lab_storage_restart(control->lab, call->err);
+	if (rc == 0 && !guest) {
+		rc = sl_lab_guest_start(control->lab, call->err);
+	}
+	(void)snprintf(call->reply, call->size, "%s%s", storage ? "" : "storage VM: started again\n",
+		       !guest                 ? "guest: started again\n"
+		       : control->plan->guest ? "guest: goes on\n"
+					      : "");
+	return rc;
+}
+
 static int verb_down(void *arg, const struct sl_verb_call *call)
 {
 	const struct sl_lab_control *control = arg;
@@ -208,6 +241,7 @@ int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply
 	    {"poll", "poll MACHINE PID FILE", 4, 4, verb_poll},
 	    {"kill", "kill storage|guest", 2, 2, verb_kill},
 	    {"start", "start storage|guest", 2, 2, verb_start},
+	    {"up", "up", 1, 1, verb_up},
 	    {"down", "down", 1, 1, verb_down},
 	    {NULL, NULL, 0, 0, NULL},
 	};
@@ -218,8 +252,8 @@ int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply
 
 /* The client's side */
 
-static int lab_says(const char *dir, const char *socket, const char *command, char *reply, size_t size,
-		    struct sl_err *err)
+static int lab_says(const char *dir, const char *socket, const char *command,
+		    const struct sl_control_patience *patience, char *reply, size_t size, struct sl_err *err)
 {
 	char path[SL_LAB_PATH_MAX];
 	char *own = reply ? NULL : malloc(SL_CONTROL_REPLY_MAX);
@@ -229,7 +263,8 @@ static int lab_says(const char *dir, const char *socket, const char *command, ch
 	if (!reply && !own) {
 		return sl_err_set(err, -ENOMEM, "lab: out of memory");
 	}
-	rc = sl_control_ask(path, command, reply ? reply : own, reply ? size : SL_CONTROL_REPLY_MAX, err);
+	rc = sl_control_ask_within(path, command, patience, reply ? reply : own,
+				   reply ? size : SL_CONTROL_REPLY_MAX, err);
 	free(own);
 	if (rc == -ENOENT || rc == -ECONNREFUSED) {
 		return sl_err_set(err, rc, "lab %s is not up; run sloglab vm up SCENARIO",
@@ -240,6 +275,8 @@ static int lab_says(const char *dir, const char *socket, const char *command, ch
 
 int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, const char *fmt, ...)
 {
+	/* The host's own steps give up before. */
+	const struct sl_control_patience patience = {.timeout_s = STEPS_S, .stopped = sl_signals_stopped};
 	char line[SL_CONTROL_LINE_MAX];
 	va_list ap;
 	int n;
@@ -250,12 +287,21 @@ int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, co
 	if (n >= (int)sizeof(line)) {
 		return sl_err_set(err, -ENAMETOOLONG, "lab: command too long");
 	}
-	return lab_says(dir, "control.sock", line, reply, size, err);
+	return lab_says(dir, "control.sock", line, &patience, reply, size, err);
 }
 
 int sl_lab_ask_disks(const char *dir, const char *command, char *reply, size_t size, struct sl_err *err)
 {
-	return lab_says(dir, "disks.sock", command, reply, size, err);
+	const struct sl_control_patience patience = {.timeout_s = ANSWER_S};
+
+	return lab_says(dir, "disks.sock", command, &patience, reply, size, err);
+}
+
+int sl_lab_tell_down(const char *dir, struct sl_err *err)
+{
+	const struct sl_control_patience patience = {.timeout_s = ANSWER_S};
+
+	return lab_says(dir, "control.sock", "down", &patience, NULL, 0, err);
 }
 
 static int64_t clock_ms(void)

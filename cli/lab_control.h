@@ -16,7 +16,7 @@ struct sl_lab_control {
 };
 
 /* One line: "status", "pool VARIANT", "exec MACHINE FILE", "poll MACHINE PID FILE", "kill MACHINE",
- * "start MACHINE", "down". */
+ * "start MACHINE", "up", "down". */
 int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply, size_t size,
 		   struct sl_err *err);
 
@@ -25,7 +25,9 @@ int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply
 /* Says `fmt` to the lab; reply may be NULL. -ENOENT, -ECONNREFUSED: the lab is not up. */
 int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same to its disk server. */
+/* "down", with less patience: a host that hangs is ended by force. */
+int sl_lab_tell_down(const char *dir, struct sl_err *err);
+/* As sl_lab_ask, to its disk server. */
 int sl_lab_ask_disks(const char *dir, const char *command, char *reply, size_t size, struct sl_err *err);
 
 /* A command of /bin/sh in a machine, and its end. */

@@ -26,6 +26,7 @@
 
 #define STOP_MS 90000
 #define READY_MS 30000
+#define NOT_UP_MS 1000
 /* What libvirt's QEMU driver looks up as root, whatever user it then runs machines as; Debian's numbers. */
 #define DRIVER_USER "libvirt-qemu"
 #define DRIVER_ID 64055
@@ -55,25 +56,54 @@ static int folder_make(const char *dir)
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
 
+/* Is that descriptor still the file at `path`, and not one that `vm down` has removed meanwhile? */
+static bool same_file(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
 int sl_lab_lock(const char *dir, int *ret_fd, struct sl_err *err)
 {
 	char path[SL_LAB_PATH_MAX];
 	int rc = folder_make(dir);
 
-	if (rc < 0 || snprintf(path, sizeof(path), "%s/lock", dir) >= PATH_MAX) {
+	if (rc < 0) {
 		return sl_err_set(err, rc, "%s: %s", dir, strerror(-rc));
 	}
+	(void)snprintf(path, sizeof(path), "%s/lock", dir);
 	*ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (*ret_fd < 0) {
 		return sl_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	}
-	if (flock(*ret_fd, LOCK_EX | LOCK_NB) < 0) {
-		rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (flock(*ret_fd, LOCK_EX | LOCK_NB) < 0 || !same_file(*ret_fd, path)) {
 		close(*ret_fd);
-		return sl_err_set(err, rc, "lab %s: it is up, or being brought up; see sloglab vm status",
+		return sl_err_set(err, -EBUSY,
+				  "lab %s: it is being brought up or taken down; see sloglab vm status",
 				  strrchr(dir, '/') + 1);
 	}
 	return 0;
+}
+
+/* What an earlier lab left, apart from the lock: its disks are not those of the next. */
+static void folder_clear(const char *path)
+{
+	char entry_path[SL_LAB_PATH_MAX + NAME_MAX];
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    strcmp(entry->d_name, "lock") != 0) {
+			(void)snprintf(entry_path, sizeof(entry_path), "%s/%s", path, entry->d_name);
+			sl_tree_remove(entry_path);
+		}
+	}
+	if (dir) {
+		(void)closedir(dir);
+	}
 }
 
 /* Inside: process 1 */
@@ -194,7 +224,8 @@ static int host_serve(struct host *host, struct sl_err *err)
 	}
 	if (rc == 0) {
 		progress_say(host, "up");
-		close(PROGRESS_FD);
+		/* The number stays taken, by what never hangs up: abandoned() goes on looking at it. */
+		(void)dup3(STDIN_FILENO, PROGRESS_FD, O_CLOEXEC);
 		host->progress = -1;
 		rc = sl_loop_run(host->serving.loop, err);
 	}
@@ -273,10 +304,20 @@ static int unshared(const char *dir, struct sl_err *err)
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		return sl_err_set(err, -errno, "mounts of the lab: %s", strerror(errno));
 	}
+	/* libvirt keeps something elsewhere whatever its root is: as root in /run, which is not for this
+	 * machine to keep; as a user in his cache. */
+	if (setenv("XDG_CACHE_HOME", dir, 1) < 0 || setenv("XDG_RUNTIME_DIR", dir, 1) < 0) {
+		return sl_err_set(err, -ENOMEM, "lab: out of memory");
+	}
+	if (strncmp(dir, "/run/", strlen("/run/")) != 0 &&
+	    mount("run", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0) {
+		return sl_err_set(err, -errno, "/run of the lab: %s", strerror(errno));
+	}
 	return driver_user_bind(dir, err);
 }
 
-/* As a user: root of a user namespace, where only our own number means anything. */
+/* As a user: all rights in a user namespace, where only our own number means anything. It stays what it is:
+ * as number 0, libvirt would want to set the groups of its processes, which nobody may there. */
 static int user_namespace(struct sl_err *err)
 {
 	char map[64];
@@ -289,11 +330,11 @@ static int user_namespace(struct sl_err *err)
 	if (unshare(CLONE_NEWUSER) < 0) {
 		return sl_err_set(err, -errno, "lab: no user namespace (%s); run as root", strerror(errno));
 	}
-	(void)snprintf(map, sizeof(map), "0 %u 1\n", uid);
+	(void)snprintf(map, sizeof(map), "%u %u 1\n", uid, uid);
 	if (write_text("/proc/self/setgroups", "deny") < 0 || write_text("/proc/self/uid_map", map) < 0) {
 		return sl_err_set(err, -errno, "lab: no user namespace (%s); run as root", strerror(errno));
 	}
-	(void)snprintf(map, sizeof(map), "0 %u 1\n", gid);
+	(void)snprintf(map, sizeof(map), "%u %u 1\n", gid, gid);
 	return write_text("/proc/self/gid_map", map) < 0
 		   ? sl_err_set(err, -errno, "lab: no user namespace (%s); run as root", strerror(errno))
 		   : 0;
@@ -381,6 +422,7 @@ int sl_lab_host_start(const struct sl_lab_plan *plan, int lock, struct sl_lab_ho
 	pid_t middle;
 
 	*ret = (struct sl_lab_host){.progress = -1};
+	folder_clear(plan->dir);
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		return sl_err_set(err, -errno, "pipe: %s", strerror(errno));
 	}
@@ -540,8 +582,10 @@ int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err)
 	int rc = sl_lab_lock(dir, &lock, &ignored);
 
 	if (rc == -EBUSY) {
-		(void)sl_lab_ask(dir, NULL, 0, &ignored, "down");
-		rc = lock_wait(dir, timeout_ms, &lock);
+		/* One that is not up yet has nothing worth an orderly end. */
+		bool told = sl_lab_tell_down(dir, &ignored) == 0;
+
+		rc = lock_wait(dir, told ? timeout_ms : NOT_UP_MS, &lock);
 		if (rc == -EBUSY && host_pid(dir) > 1) {
 			/* The lock is held by it alone, so the number is still its. */
 			kill(host_pid(dir), SIGKILL);

@@ -11,18 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* All machines run as root of our own namespaces, with no help from security drivers, cgroups or log daemons,
- * which are not ours. */
+/* All machines run as we do in our own namespaces, with no help from security drivers, cgroups or log
+ * daemons, which are not ours. */
 static const char qemu_conf[] = "security_driver = \"none\"\n"
 				"security_default_confined = 0\n"
-				"user = \"root\"\n"
-				"group = \"root\"\n"
 				"dynamic_ownership = 0\n"
 				"remember_owner = 0\n"
 				"cgroup_controllers = [ ]\n"
 				"namespaces = [ ]\n"
 				"stdio_handler = \"file\"\n";
+
+/* As root libvirt would choose another user; as a user it cannot. */
+static const char qemu_conf_root[] = "user = \"root\"\n"
+				     "group = \"root\"\n";
 
 struct sl_hypervisor {
 	virConnectPtr connection;
@@ -126,7 +129,8 @@ static int conf_write(const char *root, struct sl_err *err)
 	(void)mkdir(path, 0700);
 	path[strlen(path)] = '/';
 	file = fopen(path, "we");
-	if (!file || fputs(qemu_conf, file) < 0 || fclose(file) != 0) {
+	if (!file || fputs(qemu_conf, file) < 0 || (geteuid() == 0 && fputs(qemu_conf_root, file) < 0) ||
+	    fclose(file) != 0) {
 		return sl_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	}
 	return 0;

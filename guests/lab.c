@@ -21,13 +21,13 @@
 #define COPY_MS 600000
 #define DOWN_MS 30000
 #define POLL_MS 100
+#define AS_ROOT "?uid=0&gid=0" /* the owner of the export, whoever runs the lab */
 #define PROGRAM "/usr/bin/qemu-system-x86_64"
 
 struct sl_lab {
 	struct sl_lab_config config;
 	struct sl_hypervisor *hypervisor;
 	struct sl_vm *vm[2];
-	char died[2][160]; /* "" = nothing to say */
 	bool pool;
 	char logs[256]; /* partitions of the present log vdevs, as given to zpool add; "" = none */
 };
@@ -204,15 +204,14 @@ static int vm_up(struct sl_lab *lab, enum sl_lab_machine machine, struct sl_err 
 	}
 	if (rc == 0) {
 		(void)unlink(text->log);
+		sl_lab_kill(lab, machine); /* what is left of one that died */
 		rc = sl_vm_start(lab->hypervisor, xml, &lab->vm[machine], err);
 	}
 	if (rc == 0) {
-		lab->died[machine][0] = '\0';
 		rc = vm_wait(lab, machine, text->log, err);
 	}
 	if (rc < 0) {
-		sl_vm_destroy(lab->vm[machine]);
-		lab->vm[machine] = NULL;
+		sl_lab_kill(lab, machine);
 	}
 	free(xml);
 	free(text);
@@ -353,9 +352,12 @@ int sl_lab_pool_set(struct sl_lab *lab, const struct sl_box *box, const char *co
 /* Does the export answer, as the guest's hypervisor will see it? */
 static int datastore_check(struct sl_lab *lab, struct sl_err *err)
 {
-	const char *const argv[] = {
-	    lab->config.load,   "syncwrite",          "--url=nfs://" SL_NET_STORAGE SL_LAB_EXPORT "/check",
-	    "--max-requests=4", "--file-total=64KiB", NULL};
+	const char *const argv[] = {lab->config.load,
+				    "syncwrite",
+				    "--url=nfs://" SL_NET_STORAGE SL_LAB_EXPORT "/check" AS_ROOT,
+				    "--max-requests=4",
+				    "--file-total=64KiB",
+				    NULL};
 	char log[4096];
 	const struct sl_process_spec spec = {
 	    .name = "datastore check (sloglab-load)", .argv = argv, .log = log};
@@ -378,7 +380,7 @@ static int guest_disk_copy(struct sl_lab *lab, struct sl_err *err)
 				    "8",
 				    "-W",
 				    source,
-				    "nfs://" SL_NET_STORAGE SL_LAB_GUEST_DISK,
+				    "nfs://" SL_NET_STORAGE SL_LAB_GUEST_DISK AS_ROOT,
 				    NULL};
 	const struct sl_process_spec spec = {
 	    .name = "copy of the guest's disk (qemu-img)", .argv = argv, .log = log};
@@ -500,8 +502,10 @@ static bool alive(struct sl_lab *lab, enum sl_lab_machine machine)
 
 void sl_lab_state(struct sl_lab *lab, enum sl_lab_machine machine, char *ret, size_t size)
 {
-	if (!alive(lab, machine)) {
-		(void)snprintf(ret, size, "off");
+	if (!lab->vm[machine]) {
+		(void)snprintf(ret, size, "off; sloglab vm up starts it again");
+	} else if (!alive(lab, machine)) {
+		(void)snprintf(ret, size, "died; sloglab vm up starts it again");
 	} else if (machine == SL_LAB_GUEST && !alive(lab, SL_LAB_STORAGE)) {
 		(void)snprintf(
 		    ret, size,
@@ -523,7 +527,6 @@ int sl_lab_storage_restart(struct sl_lab *lab, struct sl_err *err)
 	char command[256];
 	int rc;
 
-	sl_lab_kill(lab, SL_LAB_STORAGE);
 	say(lab, "storage VM");
 	rc = vm_up(lab, SL_LAB_STORAGE, err);
 	if (rc == 0) {

@@ -72,7 +72,7 @@ void sl_lab_down(struct sl_lab *lab);
 /* NULL when it does not run. */
 struct sl_vm *sl_lab_machine(struct sl_lab *lab, enum sl_lab_machine machine);
 
-/* "running", "died: ...", or for a guest whose storage is gone "all paths down: ...". */
+/* "running", "off...", "died...", or for a guest whose storage is gone "all paths down: ...". */
 void sl_lab_state(struct sl_lab *lab, enum sl_lab_machine machine, char *ret, size_t size);
 
 /* Sets sync, logbias, recordsize, compression of the datastore as `box` says, and puts the log on the lab's

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/serve/listen.h"
@@ -170,15 +171,29 @@ static ssize_t last_line(const char *text, size_t have)
 	return strncmp(text + at, "ok\n", 3) == 0 || strncmp(text + at, "error: ", 7) == 0 ? at : -1;
 }
 
-static int reply_read(int fd, const char *path, char *reply, size_t size, struct sl_err *err)
+static int64_t clock_s(void)
 {
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static int reply_read(int fd, const char *path, const struct sl_control_patience *patience, char *reply,
+		      size_t size, struct sl_err *err)
+{
+	int64_t end_s = clock_s() + patience->timeout_s;
 	size_t have = 0;
 	ssize_t end;
 
 	for (;;) {
 		ssize_t got = recv(fd, reply + have, size - 1 - have, 0);
 
-		if (got < 0 && errno == EINTR) {
+		if (got < 0 && (errno == EINTR || errno == EAGAIN) && patience->stopped &&
+		    patience->stopped()) {
+			return sl_err_set(err, -EINTR, "interrupted");
+		}
+		if (got < 0 && (errno == EINTR || (errno == EAGAIN && clock_s() < end_s))) {
 			continue;
 		}
 		if (got <= 0) {
@@ -208,7 +223,15 @@ static int reply_read(int fd, const char *path, char *reply, size_t size, struct
 
 int sl_control_ask(const char *path, const char *command, char *reply, size_t size, struct sl_err *err)
 {
-	struct timeval timeout = {.tv_sec = ASK_TIMEOUT_S};
+	const struct sl_control_patience patience = {.timeout_s = ASK_TIMEOUT_S};
+
+	return sl_control_ask_within(path, command, &patience, reply, size, err);
+}
+
+int sl_control_ask_within(const char *path, const char *command, const struct sl_control_patience *patience,
+			  char *reply, size_t size, struct sl_err *err)
+{
+	const struct timeval look = {.tv_sec = 1};
 	char line[SL_CONTROL_LINE_MAX];
 	int length = snprintf(line, sizeof(line), "%s\n", command);
 	int fd, rc;
@@ -220,11 +243,11 @@ int sl_control_ask(const char *path, const char *command, char *reply, size_t si
 	if (fd < 0) {
 		return fd;
 	}
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
 	if (send(fd, line, (size_t)length, MSG_NOSIGNAL) != length) {
 		rc = sl_err_set(err, -errno, "socket %s: cannot send: %s", path, strerror(errno));
 	} else {
-		rc = reply_read(fd, path, reply, size, err);
+		rc = reply_read(fd, path, patience, reply, size, err);
 	}
 	close(fd);
 	return rc;

@@ -5,6 +5,7 @@
 #ifndef SL_SERVE_CONTROL_H
 #define SL_SERVE_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/base/err.h"
@@ -27,5 +28,14 @@ void sl_control_free(struct sl_control *control);
 /* The client: sends one line to the server at `path` and fills reply with what comes before "ok". -EPROTO
  * with the server's message for "error: ". */
 int sl_control_ask(const char *path, const char *command, char *reply, size_t size, struct sl_err *err);
+
+/* For commands that take long. */
+struct sl_control_patience {
+	int timeout_s;
+	bool (*stopped)(void); /* looked at every second; may be NULL */
+};
+/* -EINTR when stopped() says true: the server goes on with the command. */
+int sl_control_ask_within(const char *path, const char *command, const struct sl_control_patience *patience,
+			  char *reply, size_t size, struct sl_err *err);
 
 #endif
