@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <link.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include "cli/paths.h"
 #include "cli/table.h"
 #include "cli/tempdir.h"
+#include "guests/accel.h"
 #include "guests/needs.h"
 #include "sim/base/hist.h"
 #include "sim/base/units.h"
@@ -233,40 +236,49 @@ static void look_portmap(struct finding *f)
 	close(fd);
 }
 
-/* Whether the processor has VT-x or AMD-V: nested under a host that keeps them, /dev/kvm opens and guests
- * hang. */
-static bool cpu_virtualises(void)
-{
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	char *line = NULL;
-	size_t size = 0;
-	bool found = false;
-
-	if (!file) {
-		return false;
-	}
-	while (!found && getline(&line, &size, file) >= 0) {
-		found = strncmp(line, "flags", 5) == 0 && (strstr(line, " vmx ") || strstr(line, " svm "));
-	}
-	free(line);
-	(void)fclose(file);
-	return found;
-}
-
 static void look_kvm(struct finding *f)
 {
-	if (access("/dev/kvm", R_OK | W_OK) == 0) {
-		if (cpu_virtualises()) {
-			say(f, STATE_OK, "usable", "");
-		} else {
-			say(f, STATE_ABSENT, "there, but the processor shows neither VT-x nor AMD-V",
-			    "none here: TCG emulates, about ten times slower");
-		}
+	char why[200];
+
+	if (sl_accel_kvm(why, sizeof(why))) {
+		say(f, STATE_OK, "usable", "");
+	} else if (access("/dev/kvm", R_OK | W_OK) == 0) {
+		say(f, STATE_ABSENT, why, "none here: this machine is itself a guest that may not have any");
 	} else if (errno == ENOENT) {
-		say(f, STATE_ABSENT, "absent",
+		say(f, STATE_ABSENT, why,
 		    "modprobe kvm_intel || modprobe kvm_amd (and VT-x / AMD-V in the firmware)");
 	} else {
-		say(f, STATE_ABSENT, "no access", "adduser $USER kvm, then log in again");
+		say(f, STATE_ABSENT, why, "adduser $USER kvm, then log in again");
+	}
+}
+
+/* Tried in a child: a namespace that was entered cannot be left. */
+static bool namespaces_allowed(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		_exit(unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+	}
+	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The lab's network is made in a namespace of its own; as a user, in a user namespace as well. */
+static void look_network(struct finding *f)
+{
+	if (access("/dev/net/tun", R_OK | W_OK) < 0) {
+		say(f, STATE_ABSENT, errno == ENOENT ? "no /dev/net/tun" : "no access to /dev/net/tun",
+		    errno == ENOENT ? "modprobe tun" : "run as root, or chmod 666 /dev/net/tun");
+	} else if (geteuid() == 0) {
+		say(f, STATE_OK, "/dev/net/tun, as root", "");
+	} else if (namespaces_allowed()) {
+		say(f, STATE_OK, "/dev/net/tun, user namespaces", "");
+	} else {
+		say(f, STATE_ABSENT, "no user namespaces",
+		    "run as root, or sysctl kernel.unprivileged_userns_clone=1");
 	}
 }
 
@@ -329,9 +341,10 @@ static const struct check checks[] = {
     {"load", "live: the load generator", look_load},
     {"libnfs", "live: the NFS client", look_libnfs},
     {"port 111", "QEMU's NFS driver asks a portmapper; run does not need it", look_portmap},
-    {"/dev/kvm", "engine vm (to come): real speed", look_kvm},
-    {"lab", "engine vm (to come): virtual machines", look_lab},
-    {"images", "engine vm (to come): what the virtual machines run", look_images},
+    {"/dev/kvm", "engine vm: real speed", look_kvm},
+    {"network", "engine vm: a network of its own", look_network},
+    {"lab", "engine vm: virtual machines", look_lab},
+    {"images", "engine vm: what the virtual machines run", look_images},
 };
 
 static void finding_print(const char *name, const char *purpose, const struct finding *f, bool colour)
