@@ -10,13 +10,12 @@
 #include "cli/cli.h"
 #include "cli/group.h"
 #include "cli/lab_control.h"
-#include "cli/lab_host.h"
+#include "cli/lab_life.h"
 #include "cli/serving.h"
 #include "cli/signals.h"
 #include "guests/domain_xml.h"
 #include "sim/serve/listen.h"
 
-#define DOWN_MS 120000
 #define RUN_S 600
 #define ESCAPE 0x1d /* Ctrl-] */
 
@@ -82,50 +81,6 @@ static void said(void *arg, const char *what)
 	fprintf(stderr, "lab: %s\n", what);
 }
 
-/* A lab that is up already, and may have lost a machine. `err` says that it is busy. */
-static int lab_again(const struct sl_lab_plan *plan, struct sl_err *err)
-{
-	char reply[256];
-	struct sl_err answer = {0};
-	int rc = sl_lab_ask(plan->dir, reply, sizeof(reply), &answer, "up");
-
-	if (rc == -ENOENT || rc == -ECONNREFUSED) {
-		return err->code;
-	}
-	if (rc < 0) {
-		return sl_err_set(err, rc, "%s", answer.msg);
-	}
-	*err = (struct sl_err){0};
-	fprintf(stderr, "%s", reply);
-	return 0;
-}
-
-static int lab_up(const struct sl_lab_plan *plan, struct sl_err *err)
-{
-	struct sl_lab_host host;
-	int lock;
-	int rc = sl_lab_lock(plan->dir, &lock, err);
-
-	if (rc == -EBUSY) {
-		return lab_again(plan, err);
-	}
-	if (rc == 0) {
-		rc = sl_lab_host_start(plan, lock, &host, err);
-	}
-	if (rc == 0) {
-		rc = sl_lab_host_wait(&host, said, NULL, sl_signals_stopped, err);
-	}
-	if (rc == 0) {
-		rc = sl_lab_ask_disks(plan->dir, "latency on", NULL, 0, err);
-	}
-	if (rc == -EINTR) {
-		struct sl_err ignored = {0};
-
-		(void)sl_lab_remove(plan->dir, DOWN_MS, &ignored);
-	}
-	return rc;
-}
-
 static int cmd_up(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
 	struct vm_options *o = calloc(1, sizeof(*o));
@@ -137,7 +92,7 @@ static int cmd_up(const struct sl_command *self, int argc, char **argv, struct s
 	} else if (rc < 0) {
 		code = SL_EXIT_USAGE;
 	} else {
-		rc = lab_up(&o->plan, err);
+		rc = sl_lab_bring_up(&o->plan, said, err);
 		code = rc == 0 ? SL_EXIT_OK : rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
 		if (rc == 0) {
 			printf("lab %s is up; sloglab vm status, vm run guest COMMAND, vm console storage, "
@@ -371,7 +326,7 @@ static int cmd_down(const struct sl_command *self, int argc, char **argv, struct
 	if (rc != 0) {
 		return parse_exit(rc);
 	}
-	if (sl_lab_remove(dir, DOWN_MS, err) < 0) {
+	if (sl_lab_remove(dir, SL_LAB_DOWN_MS, err) < 0) {
 		return SL_EXIT_FAILED;
 	}
 	printf("lab %s is down\n", strrchr(dir, '/') + 1);

@@ -26,7 +26,6 @@
 
 #define STOP_MS 90000
 #define READY_MS 30000
-#define NOT_UP_MS 1000
 /* What libvirt's QEMU driver looks up as root, whatever user it then runs machines as; Debian's numbers. */
 #define DRIVER_USER "libvirt-qemu"
 #define DRIVER_ID 64055
@@ -509,93 +508,5 @@ int sl_lab_host_wait(struct sl_lab_host *host, void (*said)(void *arg, const cha
 		host_end(host);
 		return rc;
 	}
-	return 0;
-}
-
-int sl_lab_find(const char *name, char ret_dir[SL_LAB_DIR_MAX], struct sl_err *err)
-{
-	char parent[SL_LAB_PATH_MAX], only[256] = "";
-	const struct dirent *entry;
-	int n = 0, rc;
-	DIR *dir;
-
-	rc = sl_lab_dir(name ? name : "x", ret_dir, err);
-	if (rc < 0 || name) {
-		return rc < 0 || access(ret_dir, F_OK) == 0
-			   ? rc
-			   : sl_err_set(err, -ENOENT, "there is no lab %.60s; see sloglab vm status", name);
-	}
-	(void)snprintf(parent, sizeof(parent), "%s", ret_dir);
-	*strrchr(parent, '/') = '\0';
-	dir = opendir(parent);
-	while (dir && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] != '.') {
-			(void)snprintf(only, sizeof(only), "%s", entry->d_name);
-			n++;
-		}
-	}
-	if (dir) {
-		(void)closedir(dir);
-	}
-	if (n == 0) {
-		return sl_err_set(err, -ENOENT, "there is no lab; run sloglab vm up SCENARIO");
-	}
-	return n > 1 ? sl_err_set(err, -EINVAL, "there are %d labs; choose one with --name", n)
-		     : sl_lab_dir(only, ret_dir, err);
-}
-
-/* Process 1 of a lab that is up, 0 = unknown. */
-static pid_t host_pid(const char *dir)
-{
-	char path[SL_LAB_PATH_MAX];
-	FILE *file;
-	int pid = 0;
-
-	(void)snprintf(path, sizeof(path), "%s/host.pid", dir);
-	file = fopen(path, "re");
-	if (file) {
-		if (fscanf(file, "%d", &pid) != 1) {
-			pid = 0;
-		}
-		(void)fclose(file);
-	}
-	return pid;
-}
-
-/* -EBUSY while somebody holds the lock. Else it is ours, *ret_fd. */
-static int lock_wait(const char *dir, int timeout_ms, int *ret_fd)
-{
-	struct sl_err ignored = {0};
-	int rc = sl_lab_lock(dir, ret_fd, &ignored);
-
-	for (int waited = 0; rc == -EBUSY && waited < timeout_ms; waited += 100) {
-		(void)poll(NULL, 0, 100);
-		rc = sl_lab_lock(dir, ret_fd, &ignored);
-	}
-	return rc;
-}
-
-int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err)
-{
-	struct sl_err ignored = {0};
-	int lock;
-	int rc = sl_lab_lock(dir, &lock, &ignored);
-
-	if (rc == -EBUSY) {
-		/* One that is not up yet has nothing worth an orderly end. */
-		bool told = sl_lab_tell_down(dir, &ignored) == 0;
-
-		rc = lock_wait(dir, told ? timeout_ms : NOT_UP_MS, &lock);
-		if (rc == -EBUSY && host_pid(dir) > 1) {
-			/* The lock is held by it alone, so the number is still its. */
-			kill(host_pid(dir), SIGKILL);
-			rc = lock_wait(dir, READY_MS, &lock);
-		}
-	}
-	if (rc < 0) {
-		return sl_err_set(err, rc, "lab %s: does not end; see %s", strrchr(dir, '/') + 1, dir);
-	}
-	sl_tree_remove(dir);
-	close(lock);
 	return 0;
 }

@@ -27,10 +27,4 @@ int sl_lab_host_start(const struct sl_lab_plan *plan, int lock, struct sl_lab_ho
 int sl_lab_host_wait(struct sl_lab_host *host, void (*said)(void *arg, const char *what), void *arg,
 		     bool (*stopped)(void), struct sl_err *err);
 
-/* The lab of that name; NULL: the only one there is. -ENOENT, or -EINVAL when there are several. */
-int sl_lab_find(const char *name, char ret_dir[SL_LAB_DIR_MAX], struct sl_err *err);
-/* Takes the lab down if it is up, waits at most timeout_ms, then ends it by force; removes its folder. What a
- * crash left is removed as well. */
-int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err);
-
 #endif

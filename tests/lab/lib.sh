@@ -26,7 +26,7 @@ skip() {
 
 # Says what is wrong and goes on: one run shows all.
 fail() {
-	echo "FAIL: $*"
+	echo "FAIL: $*" >&2
 	failures=$((failures + 1))
 }
 

@@ -17,8 +17,7 @@ counter() {
 # measure VARIANT: rate, and writes of hard disks and log per thousand transactions: "RATE HDD LOG".
 measure() {
 	"$sloglab" ctl "$lab/control.sock" pool "$1" >"$work/out" 2>&1 || fail "pool $1: $(cat "$work/out")"
-	# shellcheck disable=SC2086 # words
-	guest $load $socket --time=10s >"$work/out" 2>&1 || fail "$1: $(cat "$work/out")"
+	guest "$load $socket --time=10s" >"$work/out" 2>&1 || fail "$1: $(cat "$work/out")"
 	hdd=$(counter writes hdd) log=$(counter writes log)
 	guest "$load $socket --time=40s --json=/run/r.json" >"$work/out" 2>&1 || fail "$1: $(cat "$work/out")"
 	hdd=$(($(counter writes hdd) - hdd)) log=$(($(counter writes log) - log))
