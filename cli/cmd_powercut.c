@@ -1,9 +1,11 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/powercut_vm.h"
 #include "cli/progress.h"
 #include "cli/report_powercut.h"
 #include "cli/session.h"
@@ -12,12 +14,13 @@
 
 #define RANDOM_DEFAULT 1000
 #define RANDOM_MAX 10000000
+#define VM_LOAD_NS 20000000000 /* before the cut */
 
 struct powercut {
 	struct sl_words operands, variant, workload, set, at;
 	uint64_t seed, random;
 	bool every;
-	const char *window, *radius, *fail, *client, *broken;
+	const char *engine, *window, *radius, *fail, *client, *broken;
 	const char *json, *html;
 	struct sl_session session;
 	struct sl_chosen variants, workloads;
@@ -29,6 +32,10 @@ static int powercut_parse(struct powercut *p, const struct sl_command *self, int
 			  struct sl_err *err)
 {
 	const struct sl_option options[] = {
+	    {"engine", "model|vm",
+	     "vm: cut real OpenZFS in a virtual machine and its disks, once a variant, under load in a guest "
+	     "(default model)",
+	     SL_OPT_TEXT, &p->engine, 0, 0},
 	    {"variant", "A,B", "only these variants", SL_OPT_WORDS, &p->variant, 0, 0},
 	    {"workload", "A,B", "only these workloads", SL_OPT_WORDS, &p->workload, 0, 0},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
@@ -260,14 +267,74 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 	return powercut_write(p, err) < 0 ? SL_EXIT_FAILED : SL_EXIT_OK;
 }
 
+/* What engine vm takes of the options: --variant, --set, and one --at. */
+static int vm_check(struct powercut *p, double *ret_load_s, struct sl_err *err)
+{
+	int64_t at_ns = VM_LOAD_NS;
+
+	if (p->operands.n != 1) {
+		return powercut_check(p, err);
+	}
+	if (p->workload.n > 0 || p->random > 0 || p->every || p->window || p->fail || p->client ||
+	    p->broken || p->json || p->html || p->at.n > 1 ||
+	    (p->radius && strcmp(p->radius, "storage") != 0)) {
+		return sl_err_set(err, -EINVAL,
+				  "--engine vm: cuts the storage VM and its disks under its own load; "
+				  "it takes --variant, --set and one --at");
+	}
+	if (p->at.n == 1 && parse_time("at", p->at.word[0], &at_ns, err) < 0) {
+		return err->code;
+	}
+	*ret_load_s = (double)at_ns / 1e9;
+	return 0;
+}
+
+static void vm_said(void *arg, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "lab: %s\n", what);
+}
+
+static void vm_done(const struct sl_vm_cut *cut)
+{
+	char blame[256];
+
+	sl_vm_cut_blame(cut, blame, sizeof(blame));
+	printf("%-16s %12" PRId64 " %8" PRId64 " %11" PRId64 " %8.1f s  %s\n", cut->variant,
+	       cut->acknowledged, cut->lost, cut->unfinished, cut->down_s, blame);
+	(void)fflush(stdout);
+}
+
+static int vm_do(struct powercut *p, struct sl_err *err)
+{
+	struct sl_vm_cut_options options = {
+	    .scenario = p->operands.word[0], .variants = &p->variant, .sets = &p->set};
+	int rc = vm_check(p, &options.load_s, err);
+
+	if (rc < 0) {
+		return SL_EXIT_USAGE;
+	}
+	printf("%-16s %12s %8s %11s %10s  %s\n", "variant", "acknowledged", "lost", "unfinished", "down", "");
+	(void)fflush(stdout);
+	rc = sl_vm_cut_run(&options, vm_said, vm_done, err);
+	return rc == 0 ? SL_EXIT_OK : rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
+}
+
 int sl_cmd_powercut(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
+	static const char *const engines[] = {"model", "vm"};
 	struct powercut p = {0};
 	int code = SL_EXIT_USAGE;
 	int rc = powercut_parse(&p, self, argc, argv, err);
 
 	if (rc > 0) {
 		return SL_EXIT_OK;
+	}
+	if (rc == 0 && p.engine && pick("engine", p.engine, engines, 2, err) < 0) {
+		return SL_EXIT_USAGE;
+	}
+	if (rc == 0 && p.engine && strcmp(p.engine, "vm") == 0) {
+		return vm_do(&p, err);
 	}
 	if (rc == 0 && powercut_check(&p, err) == 0 && powercut_prepare(&p, err) == 0) {
 		code = powercut_do(&p, err);

@@ -1,0 +1,222 @@
+#include "cli/powercut_vm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/lab_control.h"
+#include "cli/lab_life.h"
+#include "cli/signals.h"
+
+#define STEP_MS 300000
+#define POLL_MS 500
+#define ACKS_MIN 20 /* before the cut, and after it: the guest has gone on */
+#define PROGRAM "/run/sloglab/sloglab-load"
+#define RECORDS "/root/audit"
+#define ACKS "/run/acks" /* memory of the guest: the cut does not reach it */
+
+/* What the lab's steps share. */
+struct cutter {
+	const struct sl_vm_cut_options *options;
+	struct sl_lab_plan plan;
+	void (*said)(void *arg, const char *what);
+};
+
+static double clock_s(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* A command in the guest; *ret_out (may be NULL) is what it printed, freed by the caller. `may_fail`: any
+ * exit code is right. */
+static int guest(const struct cutter *c, const char *shell, bool may_fail, char **ret_out, struct sl_err *err)
+{
+	struct sl_lab_run run;
+	int rc = sl_lab_run(c->plan.dir, "guest", shell, STEP_MS, sl_signals_stopped, &run, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (run.code != 0 && !may_fail) {
+		rc = sl_err_set(err, -EIO, "guest: \"%.60s\" failed with exit code %d", shell, run.code);
+	} else if (ret_out) {
+		*ret_out = run.out;
+		run.out = NULL;
+	}
+	sl_lab_run_fini(&run);
+	return rc;
+}
+
+static int acks_count(const struct cutter *c, int64_t *ret, struct sl_err *err)
+{
+	char *text = NULL;
+	int rc = guest(c, "wc -l <" ACKS, false, &text, err);
+
+	if (rc == 0) {
+		*ret = strtoll(text, NULL, 10);
+	}
+	free(text);
+	return rc;
+}
+
+/* Until there are `wanted` acknowledgements and `seconds` have passed. */
+static int acks_wait(const struct cutter *c, int64_t wanted, double seconds, const char *what,
+		     struct sl_err *err)
+{
+	double start_s = clock_s();
+	int64_t have = 0;
+	int rc;
+
+	for (;;) {
+		rc = acks_count(c, &have, err);
+		if (rc < 0 || (have >= wanted && clock_s() - start_s >= seconds)) {
+			return rc;
+		}
+		if (clock_s() - start_s > seconds + STEP_MS / 1e3) {
+			return sl_err_set(err, -ETIME, "guest: %s", what);
+		}
+		if (sl_signals_stopped()) {
+			return sl_err_set(err, -EINTR, "interrupted");
+		}
+		(void)poll(NULL, 0, POLL_MS);
+	}
+}
+
+static int load_start(const struct cutter *c, const char *variant, struct sl_err *err)
+{
+	char shell[512];
+	int rc = sl_lab_ask(c->plan.dir, NULL, 0, err, "pool %s", variant);
+
+	(void)snprintf(shell, sizeof(shell),
+		       "rm -f " RECORDS " " ACKS "; setsid " PROGRAM " audit run --path=" RECORDS
+		       " --acks=" ACKS
+		       " --acks-sync=off --threads=%d --time=86400s </dev/null >/run/audit.log 2>&1 & "
+		       "echo $! >/run/audit.pid",
+		       SL_CUT_WRITERS);
+	return rc < 0 ? rc : guest(c, shell, false, NULL, err);
+}
+
+/* The instant: the disks first, since what the machine does in the moment that it outlives them it cannot
+ * make durable any more. */
+static int cut(const struct cutter *c, struct sl_err *err)
+{
+	int rc = sl_lab_ask_disks(c->plan.dir, "powercut", NULL, 0, err);
+
+	return rc < 0 ? rc : sl_lab_ask(c->plan.dir, NULL, 0, err, "kill storage");
+}
+
+static int verify(const struct cutter *c, struct sl_vm_cut *ret, struct sl_err *err)
+{
+	char *json = NULL;
+	/* Past the guest's page cache, which remembers what it wrote. */
+	int rc = guest(c,
+		       "p=$(cat /run/audit.pid); kill -INT $p; while kill -0 $p; do sleep 0.2; done; sync; "
+		       "echo 3 >/proc/sys/vm/drop_caches",
+		       false, NULL, err);
+
+	if (rc == 0) {
+		rc = guest(c,
+			   PROGRAM " audit verify --path=" RECORDS " --acks=" ACKS
+				   " --json=/run/verdict.json >/dev/null 2>&1; cat /run/verdict.json",
+			   false, &json, err);
+	}
+	if (rc == 0) {
+		rc = sl_vm_cut_parse(json, ret, err);
+	}
+	free(json);
+	return rc;
+}
+
+static int variant_cut(const struct cutter *c, const char *variant, struct sl_vm_cut *ret, struct sl_err *err)
+{
+	int64_t before = 0;
+	double cut_s = 0;
+	int rc = load_start(c, variant, err);
+
+	*ret = (struct sl_vm_cut){.variant = variant};
+	c->said(NULL, "load");
+	rc = rc < 0 ? rc : acks_wait(c, ACKS_MIN, c->options->load_s, "the load does not begin", err);
+	if (rc == 0) {
+		c->said(NULL, "power cut");
+		cut_s = clock_s();
+		rc = cut(c, err);
+	}
+	rc = rc < 0 ? rc : acks_count(c, &before, err);
+	if (rc == 0) {
+		c->said(NULL, "storage VM and pool");
+		rc = sl_lab_bring_up(&c->plan, c->said, err);
+		ret->down_s = clock_s() - cut_s;
+	}
+	rc = rc < 0 ? rc : acks_wait(c, before + ACKS_MIN, 0, "it does not go on after the cut", err);
+	return rc < 0 ? rc : verify(c, ret, err);
+}
+
+int sl_vm_cut_run(const struct sl_vm_cut_options *options, void (*said)(void *arg, const char *what),
+		  void (*done)(const struct sl_vm_cut *cut), struct sl_err *err)
+{
+	const struct sl_lab_plan_options plan = {
+	    .scenario = options->scenario, .variants = options->variants, .sets = options->sets, .dilate = 1};
+	struct cutter c = {.options = options, .said = said};
+	struct sl_err ignored = {0};
+	struct sl_vm_cut one;
+	int rc = sl_lab_plan(&plan, &c.plan, err);
+	bool ours;
+
+	rc = rc < 0 ? rc : sl_lab_bring_up(&c.plan, said, err);
+	ours = rc == 0;
+	for (int v = 0; v < c.plan.n_variants && rc == 0; v++) {
+		rc = variant_cut(&c, sl_scenario_variant_name(c.plan.session.sc, c.plan.variants[v]), &one,
+				 err);
+		if (rc == 0) {
+			done(&one);
+		}
+	}
+	if (ours) {
+		(void)sl_lab_remove(c.plan.dir, SL_LAB_DOWN_MS, &ignored);
+	}
+	sl_lab_plan_fini(&c.plan);
+	return rc;
+}
+
+void sl_vm_cut_blame(const struct sl_vm_cut *cut, char *ret, size_t size)
+{
+	if (cut->lost == 0) {
+		(void)snprintf(ret, size, "nothing is lost");
+	} else if (cut->lost <= SL_CUT_WRITERS) {
+		(void)snprintf(
+		    ret, size,
+		    "no more than was in flight: QEMU's NFS client does not compare write verifiers, "
+		    "so that the new server's COMMIT answered for what the old one had in memory");
+	} else {
+		(void)snprintf(ret, size,
+			       "more than was in flight: the pool answered for what was not on its disks "
+			       "(sync=disabled, or a disk that ignores flushes)");
+	}
+}
+
+int sl_vm_cut_parse(const char *json, struct sl_vm_cut *ret, struct sl_err *err)
+{
+	static const char *const keys[] = {"acknowledged", "lost", "torn", "unfinished"};
+	int64_t *const fields[] = {&ret->acknowledged, &ret->lost, &ret->torn, &ret->unfinished};
+	json_t *root = json_loads(json, 0, NULL);
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && rc == 0; i++) {
+		const json_t *value = json_object_get(root, keys[i]);
+
+		if (!json_is_integer(value) || json_integer_value(value) < 0) {
+			rc = sl_err_set(err, -EPROTO, "guest: the audit's verdict has no \"%s\"", keys[i]);
+		} else {
+			*fields[i] = json_integer_value(value);
+		}
+	}
+	json_decref(root);
+	return rc;
+}
