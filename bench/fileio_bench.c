@@ -6,19 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <nfsc/libnfs.h>
 
+#include "sim/base/clock.h"
 #include "sim/base/rng.h"
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static int64_t micros(const struct timeval *to, const struct timeval *from)
 {
@@ -37,7 +29,7 @@ static int loop(struct nfs_context *nfs, struct nfsfh *fh, uint64_t bytes, uint6
 	}
 	sl_rng_init(&rng, 1, "bare");
 	(void)getrusage(RUSAGE_SELF, &before);
-	begin_ns = now_ns();
+	begin_ns = sl_clock_ns();
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t at = sl_rng_below(&rng, blocks) * bytes;
 
@@ -47,7 +39,7 @@ static int loop(struct nfs_context *nfs, struct nfsfh *fh, uint64_t bytes, uint6
 			return 1;
 		}
 	}
-	begin_ns = now_ns() - begin_ns;
+	begin_ns = sl_clock_ns() - begin_ns;
 	(void)getrusage(RUSAGE_SELF, &after);
 	(void)printf("%" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", count, begin_ns,
 		     micros(&after.ru_utime, &before.ru_utime), micros(&after.ru_stime, &before.ru_stime));

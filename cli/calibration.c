@@ -54,6 +54,8 @@ static int by_value(const void *a, const void *b)
  * written. Other work on the machine makes some of them long: the median is what this host costs. */
 static double round_trip(struct probe *probe, int fd, size_t bytes, bool flush)
 {
+	int64_t median_ns;
+
 	for (int i = 0; i < PROBES; i++) {
 		off_t at = (off_t)i * LARGE % FILE_BYTES;
 		int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -64,7 +66,8 @@ static double round_trip(struct probe *probe, int fd, size_t bytes, bool flush)
 		probe->took_ns[i] = clock_ns(CLOCK_MONOTONIC) - start_ns;
 	}
 	qsort(probe->took_ns, PROBES, sizeof(probe->took_ns[0]), by_value);
-	return (double)probe->took_ns[PROBES / 2];
+	median_ns = probe->took_ns[PROBES / 2];
+	return (double)median_ns;
 }
 
 static int step_file(struct probe *probe)
@@ -181,7 +184,7 @@ static int steps_run(struct sl_live_rig *rig, struct probe *probe, struct sl_cal
 
 static int file_system_measure(struct sl_live_rig *rig, struct sl_calibration *ret, struct sl_err *err)
 {
-	size_t bytes = sizeof(struct probe) + 2 * LARGE;
+	size_t bytes = sizeof(struct probe) + (size_t)2 * LARGE;
 	struct probe *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int rc;
 

@@ -142,7 +142,7 @@ int sl_cmd_disk_serve(const struct sl_command *self, int argc, char **argv, stru
 {
 	struct serve *s = calloc(1, sizeof(*s));
 	uint64_t no_port = UINT64_MAX;
-	double dilate;
+	double dilate = 1;
 	int code = SL_EXIT_USAGE;
 
 	if (!s) {

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/signals.h"
 #include "guests/agent.h"
 #include "guests/hypervisor.h"
+#include "sim/base/clock.h"
 #include "sim/base/loop.h"
 #include "sim/serve/control.h"
 #include "sim/serve/verbs.h"
@@ -304,19 +304,11 @@ int sl_lab_tell_down(const char *dir, struct sl_err *err)
 	return lab_says(dir, "control.sock", "down", &patience, NULL, 0, err);
 }
 
-static int64_t clock_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
 /* Until it has exited; *ret_code then. */
 static int exit_wait(const char *dir, const char *machine, long long pid, const char *file, int timeout_ms,
 		     bool (*stopped)(void), int *ret_code, struct sl_err *err)
 {
-	int64_t end_ms = clock_ms() + timeout_ms;
+	int64_t end_ms = sl_clock_ms() + timeout_ms;
 	char reply[256];
 
 	for (;;) {
@@ -331,7 +323,7 @@ static int exit_wait(const char *dir, const char *machine, long long pid, const 
 		if (stopped && stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
-		if (clock_ms() > end_ms) {
+		if (sl_clock_ms() > end_ms) {
 			return sl_err_set(err, -ETIME, "%s VM: a command is not done after %d s", machine,
 					  timeout_ms / 1000);
 		}

@@ -2,19 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/signals.h"
-
-/* The wall clock of the user's patience: never of a model. */
-static int64_t progress_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
+#include "sim/base/clock.h"
 
 void sl_progress_start(struct sl_progress *p, FILE *out, const char *what)
 {
@@ -23,7 +14,7 @@ void sl_progress_start(struct sl_progress *p, FILE *out, const char *what)
 	p->out = out;
 	p->what = what;
 	p->terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
-	p->start_ns = progress_now();
+	p->start_ns = sl_clock_ns();
 	p->shown_ns = p->start_ns;
 	p->line_open = false;
 }
@@ -55,7 +46,7 @@ static void line_end(struct sl_progress *p, int done, int total, int64_t now)
 bool sl_progress_step(void *arg, int done, int total)
 {
 	struct sl_progress *p = arg;
-	int64_t now = progress_now();
+	int64_t now = sl_clock_ns();
 
 	if (done < total && line_due(p, done, now)) {
 		fprintf(p->out, "%d of %d %s", done, total, p->what);
@@ -66,7 +57,7 @@ bool sl_progress_step(void *arg, int done, int total)
 
 void sl_progress_work(struct sl_progress *p, const char *text, int done_s, int total_s)
 {
-	int64_t now = progress_now();
+	int64_t now = sl_clock_ns();
 
 	if (line_due(p, done_s, now)) {
 		fprintf(p->out, "%s, %d %%", text, total_s > 0 ? (int)(100LL * done_s / total_s) : 0);

@@ -9,22 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "guests/hypervisor.h"
+#include "sim/base/clock.h"
 
 #define ANSWER_S 20 /* an agent under TCG on a busy machine */
 #define POLL_MS 100
 #define CODE_MAX 255
 #define SIGNAL_MAX 127
-
-static int64_t clock_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
 
 /* The member "return" of what `command` answers; owned by the caller. */
 static int ask(struct sl_vm *vm, const json_t *command, json_t **ret, struct sl_err *err)
@@ -187,7 +179,7 @@ static void last_words(const char *text, char *ret, size_t size)
 int sl_agent_run(struct sl_vm *vm, const char *shell, int timeout_ms, bool (*stopped)(void), char **ret_out,
 		 struct sl_err *err)
 {
-	int64_t end_ms = clock_ms() + timeout_ms;
+	int64_t end_ms = sl_clock_ms() + timeout_ms;
 	struct sl_agent_command command = {0};
 	char words[200];
 	int rc = sl_agent_start(vm, shell, &command, err);
@@ -197,7 +189,7 @@ int sl_agent_run(struct sl_vm *vm, const char *shell, int timeout_ms, bool (*sto
 		rc = sl_agent_poll(vm, &command, err);
 		if (rc == 0 && !command.exited && stopped && stopped()) {
 			rc = sl_err_set(err, -EINTR, "interrupted");
-		} else if (rc == 0 && !command.exited && clock_ms() > end_ms) {
+		} else if (rc == 0 && !command.exited && sl_clock_ms() > end_ms) {
 			rc = sl_err_set(err, -ETIME, "%s: \"%.60s\" is not done after %d s", sl_vm_name(vm),
 					shell, timeout_ms / 1000);
 		}

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "guests/agent.h"
 #include "guests/hypervisor.h"
 #include "guests/network.h"
 #include "guests/process.h"
+#include "sim/base/clock.h"
 
 #define MEMORY_MAX (INT64_C(1) << 30)
 #define MEMORY_MIN (INT64_C(512) << 20)
@@ -31,14 +31,6 @@ struct sl_lab {
 	bool pool;
 	char logs[256]; /* partitions of the present log vdevs, as given to zpool add; "" = none */
 };
-
-static int64_t clock_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
 
 static const char *role(enum sl_lab_machine machine)
 {
@@ -164,7 +156,7 @@ static int serial_says(const char *path, char *words, size_t size)
 
 static int vm_wait(struct sl_lab *lab, enum sl_lab_machine machine, const char *serial, struct sl_err *err)
 {
-	int64_t end_ms = clock_ms() + BOOT_MS;
+	int64_t end_ms = sl_clock_ms() + BOOT_MS;
 	char words[200] = "";
 	int says;
 
@@ -183,7 +175,7 @@ static int vm_wait(struct sl_lab *lab, enum sl_lab_machine machine, const char *
 		if (lab->config.stopped && lab->config.stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
-		if (clock_ms() > end_ms) {
+		if (sl_clock_ms() > end_ms) {
 			return sl_err_set(err, -ETIME, "%s VM: not ready after %d s; see %s", role(machine),
 					  BOOT_MS / 1000, serial);
 		}
@@ -466,12 +458,12 @@ int sl_lab_up(const struct sl_lab_config *config, struct sl_lab **ret, struct sl
 /* Asks a machine to power off, and pulls the plug when it does not. */
 static void vm_down(struct sl_lab *lab, enum sl_lab_machine machine, const char *shell)
 {
-	int64_t end_ms = clock_ms() + DOWN_MS;
+	int64_t end_ms = sl_clock_ms() + DOWN_MS;
 	struct sl_agent_command command = {0};
 	struct sl_vm *vm = lab->vm[machine];
 
 	if (vm && sl_vm_alive(vm) && sl_agent_start(vm, shell, &command, NULL) == 0) {
-		while (sl_vm_alive(vm) && clock_ms() < end_ms) {
+		while (sl_vm_alive(vm) && sl_clock_ms() < end_ms) {
 			(void)poll(NULL, 0, POLL_MS);
 		}
 	}

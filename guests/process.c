@@ -16,18 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
+
 #define SLICE_MS 100 /* a signal just before poll() is seen that late */
 #define READY_POLL_MS 5
 #define KILLED_MS 10000
 #define EXEC_FAILED 127
-
-static int64_t clock_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
 
 /* Child */
 
@@ -173,7 +167,7 @@ static int patience_over(const struct sl_process *process, const struct sl_patie
 	if (patience->stopped && patience->stopped()) {
 		return sl_err_set(err, -EINTR, "interrupted");
 	}
-	if (clock_ms() >= end_ms) {
+	if (sl_clock_ms() >= end_ms) {
 		return sl_err_set(err, -ETIME,
 				  "%s: not done after %d s; is the machine overloaded? run again",
 				  process->name, patience->timeout_ms / 1000);
@@ -183,7 +177,7 @@ static int patience_over(const struct sl_process *process, const struct sl_patie
 
 int sl_process_wait(struct sl_process *process, const struct sl_patience *patience, struct sl_err *err)
 {
-	int64_t end_ms = clock_ms() + patience->timeout_ms;
+	int64_t end_ms = sl_clock_ms() + patience->timeout_ms;
 	int fd = pidfd_open(process->pid, 0);
 	int status = 0, rc = 0;
 
@@ -220,7 +214,7 @@ int sl_process_run(const struct sl_process_spec *spec, const struct sl_patience 
 int sl_process_ready(struct sl_process *process, bool (*ready)(void *arg), void *arg,
 		     const struct sl_patience *patience, struct sl_err *err)
 {
-	int64_t end_ms = clock_ms() + patience->timeout_ms;
+	int64_t end_ms = sl_clock_ms() + patience->timeout_ms;
 	int rc = 0;
 
 	while (rc == 0 && !ready(arg)) {
@@ -242,10 +236,10 @@ int sl_process_ready(struct sl_process *process, bool (*ready)(void *arg), void 
 /* Waits until it is dead, at most so long. */
 static bool ends_within(int pidfd, int timeout_ms)
 {
-	int64_t end_ms = clock_ms() + timeout_ms;
+	int64_t end_ms = sl_clock_ms() + timeout_ms;
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
 
-	for (int64_t left_ms = timeout_ms; left_ms > 0; left_ms = end_ms - clock_ms()) {
+	for (int64_t left_ms = timeout_ms; left_ms > 0; left_ms = end_ms - sl_clock_ms()) {
 		if (poll(&end, 1, (int)left_ms) > 0) {
 			return true;
 		}

@@ -10,6 +10,7 @@
 #include "loadgen/meter.h"
 #include "loadgen/record.h"
 #include "loadgen/target.h"
+#include "sim/base/clock.h"
 
 #define TIMEOUT_DEFAULT_NS 30000000000
 #define NAP_NS 100000000
@@ -40,14 +41,14 @@ static void nfs_done(struct sl_target_op *op, int status, const void *data)
 /* Waits for the operation in flight; its status. */
 static int nfs_wait(struct nfs *nfs, int queued, const char *what, struct sl_err *err)
 {
-	int64_t end_ns = sl_meter_now() + nfs->timeout_ns;
+	int64_t end_ns = sl_clock_ns() + nfs->timeout_ns;
 	int rc = queued;
 
 	while (rc == 0 && !nfs->done) {
 		if (atomic_load(&nfs->aborted)) {
 			return sl_err_set(err, -EINTR, "%s: interrupted", what);
 		}
-		if (sl_meter_now() >= end_ns) {
+		if (sl_clock_ns() >= end_ns) {
 			return sl_err_set(err, -ETIMEDOUT, "%s: no answer; is the server still running?",
 					  what);
 		}

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "loadgen/pace.h"
+#include "sim/base/clock.h"
 
 #define NAP_NS 100000000        /* a thread that waits for its arrival looks for the end so often */
 #define LAST_WAIT_NS 2000000000 /* for the requests in flight at the end; then they are cut off */
@@ -45,7 +46,7 @@ static void sleep_until(int64_t until_ns)
 static bool worker_wait(struct crew *crew, int64_t *ret_start_ns)
 {
 	bool open = crew->config->rate > 0;
-	int64_t now_ns = sl_meter_now();
+	int64_t now_ns = sl_clock_ns();
 	bool ending;
 
 	(void)pthread_mutex_lock(&crew->lock);
@@ -54,7 +55,7 @@ static bool worker_wait(struct crew *crew, int64_t *ret_start_ns)
 	(void)pthread_mutex_unlock(&crew->lock);
 	while (!ending && now_ns < *ret_start_ns) {
 		sleep_until(*ret_start_ns - now_ns < NAP_NS ? *ret_start_ns : now_ns + NAP_NS);
-		now_ns = sl_meter_now();
+		now_ns = sl_clock_ns();
 		(void)pthread_mutex_lock(&crew->lock);
 		ending = crew->ending;
 		(void)pthread_mutex_unlock(&crew->lock);
@@ -71,7 +72,7 @@ static void worker_count(struct worker *worker, const struct sl_meter_work *done
 	int64_t now_ns;
 
 	(void)pthread_mutex_lock(&crew->lock);
-	now_ns = sl_meter_now(); /* under the lock: the meter's time does not go back */
+	now_ns = sl_clock_ns(); /* under the lock: the meter's time does not go back */
 	if (max == 0 || result->requests < max) {
 		sl_meter_add_work(&crew->meter, start_ns, now_ns, done);
 		if (crew->config->rate > 0 && start_ns >= crew->meter.begin_ns) {
@@ -91,7 +92,7 @@ static int worker_loop(struct worker *worker, struct sl_err *err)
 	int64_t start_ns;
 
 	while (worker_wait(crew, &start_ns)) {
-		int64_t begun_ns = sl_meter_now();
+		int64_t begun_ns = sl_clock_ns();
 		struct sl_crew_turn turn = {0};
 		int rc = crew->config->work(worker->arg, &turn, err);
 
@@ -127,7 +128,7 @@ static void *worker_main(void *arg)
 /* Waits on `changed`, at most so long. The lock is held. */
 static void crew_nap(struct crew *crew, int64_t ns)
 {
-	int64_t until_ns = sl_meter_now() + ns;
+	int64_t until_ns = sl_clock_ns() + ns;
 	struct timespec ts = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 
 	(void)pthread_cond_timedwait(&crew->changed, &crew->lock, &ts);
@@ -162,17 +163,17 @@ static int crew_watch(struct crew *crew, struct sl_err *err)
 
 	(void)pthread_mutex_lock(&crew->lock);
 	while (!crew->ending && rc == 0) {
-		crew_nap(crew, sl_meter_nap(&crew->meter, sl_meter_now()));
-		rc = sl_meter_turn(&crew->meter, sl_meter_now(), err);
+		crew_nap(crew, sl_meter_nap(&crew->meter, sl_clock_ns()));
+		rc = sl_meter_turn(&crew->meter, sl_clock_ns(), err);
 		sample_report(crew);
 	}
 	crew->ending = true;
-	last_ns = sl_meter_now();
+	last_ns = sl_clock_ns();
 	sl_meter_stop(&crew->meter, last_ns);
 	if (crew->config->rate > 0) {
 		crew->meter.result->queued = sl_pace_skip(&crew->pace, last_ns);
 	}
-	while (crew->alive > 0 && sl_meter_now() < last_ns + LAST_WAIT_NS) {
+	while (crew->alive > 0 && sl_clock_ns() < last_ns + LAST_WAIT_NS) {
 		crew_nap(crew, NAP_NS);
 	}
 	for (uint32_t i = 0; crew->config->abort && i < crew->config->threads && crew->alive > 0; i++) {
@@ -220,7 +221,7 @@ static int crew_measure(struct crew *crew, struct sl_load_result *ret, struct sl
 {
 	const struct sl_crew_config *config = crew->config;
 	struct sl_load_limits limits = config->limits;
-	int64_t now_ns = sl_meter_now();
+	int64_t now_ns = sl_clock_ns();
 	uint32_t started = 0;
 	int rc, watched;
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "loadgen/meter.h"
+#include "sim/base/clock.h"
 
 #define IN_BYTES 65536u
 #define HEADER 4
@@ -55,9 +56,9 @@ void sl_db_wire_fini(struct sl_db_wire *wire)
 static int wire_wait(const struct sl_db_wire *wire, short events, struct sl_err *err)
 {
 	struct pollfd pfd = {.fd = wire->fd, .events = events};
-	int64_t end_ns = sl_meter_now() + wire->timeout_ns, left_ns;
+	int64_t end_ns = sl_clock_ns() + wire->timeout_ns, left_ns;
 
-	while ((left_ns = end_ns - sl_meter_now()) > 0) {
+	while ((left_ns = end_ns - sl_clock_ns()) > 0) {
 		int got = poll(&pfd, 1, (int)(left_ns / 1000000 + 1));
 
 		if (got > 0) {

@@ -11,6 +11,7 @@
 #include "loadgen/fileio_verify.h"
 #include "loadgen/meter.h"
 #include "loadgen/target.h"
+#include "sim/base/clock.h"
 
 #define BLOCK_MAX (1u << 20)
 #define FILES_MAX 4096u
@@ -121,7 +122,7 @@ static void thread_done(struct sl_target_op *op, int status, const void *data)
 	struct run *run = thread->run;
 	bool sync = thread->request.op == SL_FILEIO_FSYNC;
 	uint32_t bytes = sync ? 0 : run->load->source.block_bytes;
-	int64_t now_ns = sl_meter_now();
+	int64_t now_ns = sl_clock_ns();
 
 	run->in_flight--;
 	if (status < 0 || (!sync && status != (int)bytes)) {
@@ -142,7 +143,7 @@ static void thread_done(struct sl_target_op *op, int status, const void *data)
 /* Serves until nothing is in flight, for a bounded time. */
 static int run_drain(struct run *run, struct sl_err *err)
 {
-	int64_t now_ns = sl_meter_now(), end_ns = now_ns + STEP_TIMEOUT_NS;
+	int64_t now_ns = sl_clock_ns(), end_ns = now_ns + STEP_TIMEOUT_NS;
 	int rc = 0;
 
 	while (rc == 0 && run->in_flight > 0) {
@@ -150,7 +151,7 @@ static int run_drain(struct run *run, struct sl_err *err)
 			return sl_err_set(err, -ETIMEDOUT, "the last requests were not answered");
 		}
 		rc = sl_target_poll(run->target, end_ns - now_ns, err);
-		now_ns = sl_meter_now();
+		now_ns = sl_clock_ns();
 	}
 	return rc;
 }
@@ -167,10 +168,10 @@ static void sync_done(struct sl_target_op *op, int status, const void *data)
 		run_fail(run, SL_FILEIO_FSYNC, status);
 		return;
 	}
-	sl_meter_add(&run->meter, SL_LOAD_OTHER, thread->start_ns, sl_meter_now(), 0);
+	sl_meter_add(&run->meter, SL_LOAD_OTHER, thread->start_ns, sl_clock_ns(), 0);
 	if (run->next_sync < run->load->source.files) {
 		thread->request = (struct sl_fileio_request){.op = SL_FILEIO_FSYNC, .file = run->next_sync++};
-		thread->start_ns = sl_meter_now();
+		thread->start_ns = sl_clock_ns();
 		(void)thread_issue(thread);
 	}
 }
@@ -206,7 +207,7 @@ static int run_failed(const struct run *run, struct sl_err *err)
 
 static int run_loop(struct run *run, struct sl_err *err)
 {
-	int64_t now_ns = sl_meter_now();
+	int64_t now_ns = sl_clock_ns();
 	int rc = 0;
 
 	for (uint32_t i = 0; i < run->slots; i++) {
@@ -214,7 +215,7 @@ static int run_loop(struct run *run, struct sl_err *err)
 	}
 	while (rc == 0 && !run->ending) {
 		rc = sl_target_poll(run->target, sl_meter_nap(&run->meter, now_ns), err);
-		now_ns = sl_meter_now();
+		now_ns = sl_clock_ns();
 		rc = rc ? rc : sl_meter_turn(&run->meter, now_ns, err);
 	}
 	run->ending = true;
@@ -226,7 +227,7 @@ static int run_loop(struct run *run, struct sl_err *err)
 		rc = rc ? rc : sync_all(run, err);
 	}
 	if (run->end_reached || run->meter.result->interrupted) {
-		sl_meter_stop(&run->meter, sl_meter_now());
+		sl_meter_stop(&run->meter, sl_clock_ns());
 	}
 	return run->failed ? run_failed(run, err) : rc;
 }
@@ -359,7 +360,7 @@ static int stage_run(struct run *run, const struct sl_load_limits *limits, struc
 		run->threads[i].block =
 		    run->blocks + (load->verify ? (size_t)i * load->source.block_bytes : 0);
 	}
-	rc = sl_meter_start(&run->meter, limits, ret, sl_meter_now(), err);
+	rc = sl_meter_start(&run->meter, limits, ret, sl_clock_ns(), err);
 	rc = rc ? rc : run_loop(run, err);
 	return rc ? rc : files_close(run, err);
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+
+#include "sim/base/clock.h"
 
 #define STALL_DEFAULT_NS 30000000000
 #define NAP_MAX_NS 100000000
@@ -67,14 +68,6 @@ void sl_load_result_fini(struct sl_load_result *result)
 double sl_load_result_rate(const struct sl_load_result *result)
 {
 	return result->elapsed_ns > 0 ? (double)result->requests * 1e9 / (double)result->elapsed_ns : 0;
-}
-
-int64_t sl_meter_now(void)
-{
-	struct timespec ts = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 int sl_meter_start(struct sl_meter *meter, const struct sl_load_limits *limits, struct sl_load_result *result,

@@ -25,9 +25,6 @@ struct sl_meter {
 	struct sl_hist interval;
 };
 
-/* CLOCK_MONOTONIC in ns. */
-int64_t sl_meter_now(void);
-
 /* Starts at now_ns; limits and result are borrowed. -EINVAL when nothing limits the load; -ENOMEM. */
 int sl_meter_start(struct sl_meter *meter, const struct sl_load_limits *limits, struct sl_load_result *result,
 		   int64_t now_ns, struct sl_err *err);

@@ -1,11 +1,11 @@
 /* sloglab-load oltp. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "loadgen/oltp.h"
 #include "loadgen/program.h"
+#include "sim/base/clock.h"
 
 #define LISTS "read_write|read_only|write_only|update_index|complex"
 #define DISTRIBUTIONS "special|uniform|zipf" /* in the order of enum sl_oltp_distribution */
@@ -26,19 +26,11 @@ struct oltp {
 	bool terminal;
 };
 
-static int64_t now_s(void)
-{
-	struct timespec ts = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
-
 /* A line that is written over on a terminal; elsewhere one every 10 s. */
 static void progress(void *arg, uint64_t rows, uint64_t of)
 {
 	struct oltp *oltp = arg;
-	int64_t now = now_s(), spent = now - oltp->begin_s;
+	int64_t now = sl_clock_ms() / 1000, spent = now - oltp->begin_s;
 	bool end = rows == of;
 
 	if (!end && now - oltp->last_s < (oltp->terminal ? 1 : 10)) {
@@ -87,7 +79,7 @@ static int oltp_run(struct oltp *oltp, unsigned stages)
 	load.seed = program->seed;
 	load.db.port = (uint16_t)oltp->port;
 	load.db.timeout_ns = program->stall_ns;
-	oltp->begin_s = oltp->last_s = now_s();
+	oltp->begin_s = oltp->last_s = sl_clock_ms() / 1000;
 	oltp->terminal = isatty(STDERR_FILENO) == 1;
 	rc = sl_oltp_load_run(&load, &program->result, &program->err);
 	return program_end(program, rc, stages & SL_LOAD_RUN, about_json(oltp));

@@ -3,19 +3,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "loadgen/real_disk_inner.h"
+#include "sim/base/clock.h"
 
 #define ALIGNMENT 4096
-
-int64_t sl_real_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 int sl_real_disk_init(struct sl_real_disk *disk, const struct sl_real_disk_ops *ops, const char *name,
 		      const struct sl_real_disk_options *options, struct sl_err *err)
@@ -65,7 +57,7 @@ bool sl_real_disk_stopped(const struct sl_real_disk *disk)
 
 int sl_real_disk_sync(struct sl_real_disk *disk, int64_t bytes, double *ret_ns, struct sl_err *err)
 {
-	int64_t start_ns = sl_real_now_ns(), now_ns = start_ns;
+	int64_t start_ns = sl_clock_ns(), now_ns = start_ns;
 	uint64_t done = 0;
 
 	*ret_ns = 0;
@@ -85,7 +77,7 @@ int sl_real_disk_sync(struct sl_real_disk *disk, int64_t bytes, double *ret_ns, 
 			return sl_err_set(err, rc, "%s", failure.msg);
 		}
 		done++;
-		now_ns = sl_real_now_ns();
+		now_ns = sl_clock_ns();
 	}
 	*ret_ns = (double)(now_ns - start_ns) / (double)done;
 	return 0;

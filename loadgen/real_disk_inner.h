@@ -34,6 +34,5 @@ int sl_real_disk_size(struct sl_real_disk *disk, int64_t has_bytes, struct sl_er
 /* A random place for a request. */
 int64_t sl_real_disk_place(struct sl_real_disk *disk, int64_t bytes);
 bool sl_real_disk_stopped(const struct sl_real_disk *disk);
-int64_t sl_real_now_ns(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include <linux/fs.h>
 
 #include "loadgen/real_disk_inner.h"
+#include "sim/base/clock.h"
 #include "sim/base/loop.h"
 
 #define FILL_BYTES (1 << 20)
@@ -66,7 +67,7 @@ static void *work(void *arg)
 	struct sl_real_disk *disk = &worker->file->disk;
 	uint64_t blocks = (uint64_t)(disk->size_bytes / worker->bytes);
 
-	while (sl_real_now_ns() < worker->end_ns && !sl_real_disk_stopped(disk)) {
+	while (sl_clock_ns() < worker->end_ns && !sl_real_disk_stopped(disk)) {
 		int64_t offset = (int64_t)sl_rng_below(&worker->rng, blocks) * worker->bytes;
 		ssize_t n = worker->write
 				? pwrite(worker->file->fd, worker->buffer, (size_t)worker->bytes, offset)
@@ -99,7 +100,7 @@ static int worker_init(struct worker *worker, struct real_file *file, bool write
 static int run_workers(struct worker *workers, int depth, double *ret)
 {
 	pthread_t threads[SL_REAL_DEPTH_MAX];
-	int64_t start_ns = sl_real_now_ns();
+	int64_t start_ns = sl_clock_ns();
 	uint64_t done = 0;
 	int started = 0, rc = 0;
 
@@ -113,7 +114,7 @@ static int run_workers(struct worker *workers, int depth, double *ret)
 		done += workers[i].done;
 		rc = rc == 0 ? -workers[i].error : rc;
 	}
-	*ret = (double)done * 1e9 / (double)(sl_real_now_ns() - start_ns);
+	*ret = (double)done * 1e9 / (double)(sl_clock_ns() - start_ns);
 	return rc;
 }
 

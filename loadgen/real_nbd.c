@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loadgen/real_disk_inner.h"
+#include "sim/base/clock.h"
 #include "sim/base/loop.h"
 
 #define WAIT_NS INT64_C(10000000000)
@@ -33,7 +34,7 @@ static int failed(const struct real_nbd *nbd, struct sl_err *err)
 /* Serves the connection once, until `end_ns` at the longest. */
 static int step(const struct real_nbd *nbd, int64_t end_ns, struct sl_err *err)
 {
-	int64_t left_ns = end_ns - sl_real_now_ns();
+	int64_t left_ns = end_ns - sl_clock_ns();
 	int rc;
 
 	if (left_ns <= 0) {
@@ -46,7 +47,7 @@ static int step(const struct real_nbd *nbd, int64_t end_ns, struct sl_err *err)
 /* Waits for one command. Its number is retired. */
 static int wait_for(const struct real_nbd *nbd, int64_t cookie, struct sl_err *err)
 {
-	int64_t end_ns = sl_real_now_ns() + WAIT_NS;
+	int64_t end_ns = sl_clock_ns() + WAIT_NS;
 	int rc;
 
 	if (cookie < 0) {
@@ -125,10 +126,10 @@ static int window_reap(struct real_nbd *nbd, struct window *window, struct sl_er
 static int window_run(struct real_nbd *nbd, struct window *window, bool write, int64_t bytes,
 		      struct sl_err *err)
 {
-	int64_t end_ns = sl_real_now_ns() + nbd->disk.options.time_ns, late_ns = sl_real_now_ns() + WAIT_NS;
+	int64_t end_ns = sl_clock_ns() + nbd->disk.options.time_ns, late_ns = sl_clock_ns() + WAIT_NS;
 	int rc = 0;
 
-	while (rc >= 0 && sl_real_now_ns() < end_ns) {
+	while (rc >= 0 && sl_clock_ns() < end_ns) {
 		if (sl_real_disk_stopped(&nbd->disk)) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
@@ -137,7 +138,7 @@ static int window_run(struct real_nbd *nbd, struct window *window, bool write, i
 		}
 		rc = rc >= 0 ? step(nbd, late_ns, err) : rc;
 		rc = rc >= 0 ? window_reap(nbd, window, err) : rc;
-		late_ns = rc > 0 ? sl_real_now_ns() + WAIT_NS : late_ns;
+		late_ns = rc > 0 ? sl_clock_ns() + WAIT_NS : late_ns;
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -160,7 +161,7 @@ static int nbd_iops(struct sl_real_disk *disk, bool write, int64_t bytes, int de
 {
 	struct real_nbd *nbd = nbd_of(disk);
 	struct window window = {.depth = depth, .buffers = malloc((size_t)(bytes * depth))};
-	int64_t start_ns = sl_real_now_ns(), took_ns;
+	int64_t start_ns = sl_clock_ns(), took_ns;
 	struct sl_err later = {0};
 	int rc;
 
@@ -171,7 +172,7 @@ static int nbd_iops(struct sl_real_disk *disk, bool write, int64_t bytes, int de
 		memcpy(window.buffers + i * bytes, disk->buffer, (size_t)bytes);
 	}
 	rc = window_run(nbd, &window, write, bytes, err);
-	took_ns = sl_real_now_ns() - start_ns;
+	took_ns = sl_clock_ns() - start_ns;
 	*ret = took_ns > 0 ? (double)window.done * 1e9 / (double)took_ns : 0;
 	if (window_end(nbd, &window, &later) < 0) {
 		/* The connection is lost; with it go its commands, and only then their buffers. */
@@ -197,7 +198,7 @@ static const struct sl_real_disk_ops nbd_ops = {.sync = nbd_sync, .iops = nbd_io
 
 static int connect_to(struct real_nbd *nbd, const char *uri, struct sl_err *err)
 {
-	int64_t end_ns = sl_real_now_ns() + WAIT_NS;
+	int64_t end_ns = sl_clock_ns() + WAIT_NS;
 	int rc = 0;
 
 	nbd->handle = nbd_create();

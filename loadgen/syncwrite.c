@@ -8,6 +8,7 @@
 #include "loadgen/meter.h"
 #include "loadgen/syncwrite_path.h"
 #include "loadgen/target.h"
+#include "sim/base/clock.h"
 #include "sim/base/rng.h"
 
 #define BLOCK_MAX (1u << 20)
@@ -84,7 +85,7 @@ static void slot_done(struct sl_target_op *op, int status, const void *data)
 		}
 		return;
 	}
-	now_ns = sl_meter_now();
+	now_ns = sl_clock_ns();
 	sl_meter_add(&load->meter, SL_LOAD_WRITE, slot->start_ns, now_ns, config->block_bytes);
 	load->in_flight--;
 	if (!load->ending) {
@@ -100,7 +101,7 @@ static void slot_done(struct sl_target_op *op, int status, const void *data)
 /* Runs until a limit is reached, then lets what is in flight finish. */
 static int load_loop(struct load *load, struct sl_err *err)
 {
-	int64_t now_ns = sl_meter_now(), end_ns;
+	int64_t now_ns = sl_clock_ns(), end_ns;
 	int rc;
 
 	for (uint32_t i = 0; i < load->config->depth; i++) {
@@ -108,7 +109,7 @@ static int load_loop(struct load *load, struct sl_err *err)
 	}
 	do {
 		rc = sl_target_poll(load->target, sl_meter_nap(&load->meter, now_ns), err);
-		now_ns = sl_meter_now();
+		now_ns = sl_clock_ns();
 		rc = rc ? rc : sl_meter_turn(&load->meter, now_ns, err);
 	} while (rc == 0 && !load->ending);
 	load->ending = true;
@@ -116,7 +117,7 @@ static int load_loop(struct load *load, struct sl_err *err)
 	end_ns = now_ns + STEP_TIMEOUT_NS;
 	while (rc >= 0 && load->in_flight > 0 && now_ns < end_ns && !load->meter.result->interrupted) {
 		rc = sl_target_poll(load->target, end_ns - now_ns, err);
-		now_ns = sl_meter_now();
+		now_ns = sl_clock_ns();
 	}
 	if (load->failed) {
 		return sl_target_failed(load->target, load->failed_what, load->failed, err);
@@ -193,7 +194,7 @@ int sl_syncwrite_run(const struct sl_syncwrite_config *config, struct sl_load_re
 	}
 	rc = load_alloc(&load, err);
 	rc = rc ? rc : load_open(&load, err);
-	rc = rc ? rc : sl_meter_start(&load.meter, &config->limits, ret, sl_meter_now(), err);
+	rc = rc ? rc : sl_meter_start(&load.meter, &config->limits, ret, sl_clock_ns(), err);
 	rc = rc ? rc : load_loop(&load, err);
 	if (rc == 0 && load.in_flight == 0) {
 		rc = sl_target_close_file(load.target, load.fh, err);

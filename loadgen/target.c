@@ -17,6 +17,7 @@
 #include <nfsc/libnfs-raw.h>
 
 #include "loadgen/meter.h"
+#include "sim/base/clock.h"
 
 #define POLL_MAX_NS 100000000
 #define NULL_MAX 10000u
@@ -86,10 +87,10 @@ static int service_once(struct sl_target *target, int64_t timeout_ns, struct sl_
 /* Serves the connection until the step is done. */
 static int wait_done(struct sl_target *target, const char *what, struct sl_err *err)
 {
-	int64_t end_ns = sl_meter_now() + target->timeout_ns;
+	int64_t end_ns = sl_clock_ns() + target->timeout_ns;
 
 	while (!target->wait.done) {
-		int64_t left_ns = end_ns - sl_meter_now();
+		int64_t left_ns = end_ns - sl_clock_ns();
 		int rc;
 
 		if (left_ns <= 0) {
@@ -259,11 +260,11 @@ int sl_target_null_ns(struct sl_target *target, uint32_t count, int64_t *ret_ns,
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
-		int64_t start_ns = sl_meter_now();
+		int64_t start_ns = sl_clock_ns();
 
 		wait_begin(target);
 		rc = step(target, "NULL call", rpc_nfs3_null_async(rpc, wait_null_cb, target), err);
-		all[i] = sl_meter_now() - start_ns;
+		all[i] = sl_clock_ns() - start_ns;
 	}
 	if (rc == 0) {
 		qsort(all, count, sizeof(*all), order_ns);

@@ -16,7 +16,7 @@ done
 # Comments and strings are blanked first: they may speak of clocks.
 check='
 BEGIN {
-	why["a clock"] = "clock_gettime|gettimeofday|time|clock|timespec_get"
+	why["a clock"] = "sl_clock_[nm]s|clock_gettime|gettimeofday|time|clock|timespec_get"
 	why["a sleep"] = "nanosleep|clock_nanosleep|usleep|sleep"
 	why["unseeded randomness"] = "s?rand|rand_r|s?random|[dlm]rand48|getrandom|arc4random"
 	why["libm"] = "(exp|exp2|expm1|log|log2|log10|log1p|pow)[fl]?"

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
 #include "sim/base/loop.h"
 
 #define NS_PER_S 1000000000LL
@@ -31,20 +32,10 @@ static struct epoll_waiter *epoll_self(struct sl_waiter *base)
 	return sl_container_of(base, struct epoll_waiter, base);
 }
 
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts) != 0) {
-		abort(); /* cannot happen: the clock and the address are valid */
-	}
-	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 static int epoll_sleep(struct epoll_waiter *self, int64_t due_ns, struct sl_err *err)
 {
 	struct timespec timeout = {0, 0};
-	int64_t left_ns = due_ns == SL_NEVER ? 0 : due_ns - (clock_ns() - self->origin_ns);
+	int64_t left_ns = due_ns == SL_NEVER ? 0 : due_ns - (sl_clock_ns() - self->origin_ns);
 	int n;
 
 	if (left_ns > 0) {
@@ -75,7 +66,7 @@ static int epoll_wait_until(struct sl_waiter *base, int64_t now_ns, int64_t due_
 			return rc;
 		}
 	}
-	woke_ns = clock_ns() - self->origin_ns;
+	woke_ns = sl_clock_ns() - self->origin_ns;
 	*ret_now = woke_ns > now_ns ? woke_ns : now_ns;
 	return 0;
 }
@@ -133,7 +124,7 @@ static void epoll_io_del(struct sl_waiter *base, struct sl_io *io)
 
 static int64_t epoll_clock(const struct sl_waiter *base)
 {
-	return clock_ns() - ((const struct epoll_waiter *)base)->origin_ns;
+	return sl_clock_ns() - ((const struct epoll_waiter *)base)->origin_ns;
 }
 
 static void epoll_close(struct sl_waiter *base)
@@ -170,6 +161,6 @@ struct sl_waiter *sl_waiter_epoll(struct sl_err *err)
 	/* The default slack of 50 us would be larger than a fast SSD's latency; where it cannot be set, the
 	 * lateness histogram tells. */
 	(void)prctl(PR_SET_TIMERSLACK, 1UL);
-	self->origin_ns = clock_ns();
+	self->origin_ns = sl_clock_ns();
 	return &self->base;
 }

@@ -7,9 +7,9 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
 #include "sim/serve/listen.h"
 
 #define CLIENTS_MAX 16
@@ -171,18 +171,10 @@ static ssize_t last_line(const char *text, size_t have)
 	return strncmp(text + at, "ok\n", 3) == 0 || strncmp(text + at, "error: ", 7) == 0 ? at : -1;
 }
 
-static int64_t clock_s(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
-
 static int reply_read(int fd, const char *path, const struct sl_control_patience *patience, char *reply,
 		      size_t size, struct sl_err *err)
 {
-	int64_t end_s = clock_s() + patience->timeout_s;
+	int64_t end_ms = sl_clock_ms() + 1000LL * patience->timeout_s;
 	size_t have = 0;
 	ssize_t end;
 
@@ -193,7 +185,7 @@ static int reply_read(int fd, const char *path, const struct sl_control_patience
 		    patience->stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
-		if (got < 0 && (errno == EINTR || (errno == EAGAIN && clock_s() < end_s))) {
+		if (got < 0 && (errno == EINTR || (errno == EAGAIN && sl_clock_ms() < end_ms))) {
 			continue;
 		}
 		if (got <= 0) {

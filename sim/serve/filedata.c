@@ -12,16 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
+
 #define FILEDATA_OPEN_MAX 256u
 #define HOST_ASK_BYTES (16u << 20)
-
-static int64_t clock_ns(void)
-{
-	struct timespec ts = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static int64_t timespec_ns(const struct timespec *ts)
 {
@@ -94,12 +88,12 @@ static int host_sync(struct sl_filedata *data, int fd)
 	if (!data->durable) {
 		return 0;
 	}
-	start_ns = clock_ns();
+	start_ns = sl_clock_ns();
 	if (fdatasync(fd) < 0) {
 		return -errno;
 	}
 	data->sync_count++;
-	data->sync_ns += clock_ns() - start_ns;
+	data->sync_ns += sl_clock_ns() - start_ns;
 	return 0;
 }
 

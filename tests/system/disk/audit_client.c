@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/nbd/bytes.h"
 #include "sim/nbd/numbers.h"
@@ -61,14 +61,6 @@ static double number(const char *text)
 		die(text);
 	}
 	return value;
-}
-
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 /* False when the connection has broken. */
@@ -145,7 +137,7 @@ static bool write_send(struct client *c)
 	}
 	c->n_idle--;
 	c->at[cookie] = index;
-	c->sent_ns[cookie] = clock_ns();
+	c->sent_ns[cookie] = sl_clock_ns();
 	c->in_flight++;
 	c->writes++;
 	return request(c, SL_NBD_CMD_WRITE, cookie, (uint64_t)index * BLOCK, BLOCK, data);
@@ -182,7 +174,7 @@ static bool reply_take(struct client *c)
 		c->flushing = false;
 		return true;
 	}
-	c->latency_ns += clock_ns() - c->sent_ns[cookie];
+	c->latency_ns += sl_clock_ns() - c->sent_ns[cookie];
 	c->blocks[c->at[cookie]].acked = c->blocks[c->at[cookie]].flying;
 	c->blocks[c->at[cookie]].flying = 0;
 	c->idle[c->n_idle++] = (uint32_t)cookie;
@@ -194,14 +186,14 @@ static bool reply_take(struct client *c)
 /* Returns false when the connection broke. */
 static bool load(struct client *c, uint64_t flush_every, double seconds)
 {
-	int64_t end_ns = clock_ns() + (int64_t)(seconds * 1e9);
+	int64_t end_ns = sl_clock_ns() + (int64_t)(seconds * 1e9);
 	uint64_t next_flush = flush_every;
 	bool alive = true;
 
 	for (uint32_t i = 0; i < c->depth; i++) {
 		c->idle[c->n_idle++] = i;
 	}
-	while (alive && clock_ns() < end_ns) {
+	while (alive && sl_clock_ns() < end_ns) {
 		if (flush_every && !c->flushing && c->acks >= next_flush) {
 			next_flush = c->acks + flush_every;
 			alive = flush_send(c);
