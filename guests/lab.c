@@ -21,6 +21,7 @@
 #define COPY_MS 600000
 #define DOWN_MS 30000
 #define POLL_MS 100
+#define TAP_STORAGE "tap-storage"
 #define AS_ROOT "?uid=0&gid=0" /* the owner of the export, whoever runs the lab */
 #define PROGRAM "/usr/bin/qemu-system-x86_64"
 
@@ -397,7 +398,7 @@ static int network_step(struct sl_lab *lab, struct sl_err *err)
 	int rc = sl_network_up(err);
 
 	if (rc == 0) {
-		rc = sl_network_tap("tap-storage", err);
+		rc = sl_network_tap(TAP_STORAGE, err);
 	}
 	return rc == 0 && lab->config.guest ? sl_network_tap("tap-guest", err) : rc;
 }
@@ -514,27 +515,33 @@ void sl_lab_kill(struct sl_lab *lab, enum sl_lab_machine machine)
 	lab->vm[machine] = NULL;
 }
 
-int sl_lab_storage_restart(struct sl_lab *lab, struct sl_err *err)
+static int pool_import(struct sl_lab *lab, struct sl_err *err)
 {
 	char command[256];
 	int rc;
 
+	say(lab, "pool");
+	if (lab->config.ext4) {
+		(void)snprintf(command, sizeof(command), "sl-storage ext4 %s " SL_LAB_EXPORT,
+			       lab->config.disks[0].serial);
+	} else {
+		(void)snprintf(command, sizeof(command),
+			       "sl-storage disks >/dev/null && zpool import -d /dev/disk/by-serial tank");
+	}
+	rc = storage_run(lab, NULL, err, command);
+	return rc < 0 ? rc : storage_run(lab, NULL, err, "sl-storage export " SL_LAB_EXPORT " " SL_NET_CIDR);
+}
+
+int sl_lab_storage_restart(struct sl_lab *lab, struct sl_err *err)
+{
+	struct sl_err ignored = {0};
+	int rc;
+
+	/* A server that answers before its datastore is exported says "stale file handle", and a guest that
+	 * could have waited sees a broken disk. */
+	(void)sl_network_plug(TAP_STORAGE, false, &ignored);
 	say(lab, "storage VM");
 	rc = vm_up(lab, SL_LAB_STORAGE, err);
-	if (rc == 0) {
-		say(lab, "pool");
-		if (lab->config.ext4) {
-			(void)snprintf(command, sizeof(command), "sl-storage ext4 %s " SL_LAB_EXPORT,
-				       lab->config.disks[0].serial);
-		} else {
-			(void)snprintf(
-			    command, sizeof(command),
-			    "sl-storage disks >/dev/null && zpool import -d /dev/disk/by-serial tank");
-		}
-		rc = storage_run(lab, NULL, err, command);
-	}
-	if (rc == 0) {
-		rc = storage_run(lab, NULL, err, "sl-storage export " SL_LAB_EXPORT " " SL_NET_CIDR);
-	}
-	return rc;
+	rc = rc < 0 ? rc : pool_import(lab, err);
+	return rc < 0 ? rc : sl_network_plug(TAP_STORAGE, true, err);
 }

@@ -82,23 +82,30 @@ static int tap_make(const char *name, struct sl_err *err)
 	return rc;
 }
 
-int sl_network_tap(const char *name, struct sl_err *err)
+int sl_network_plug(const char *name, bool plugged, struct sl_err *err)
 {
-	int rc = tap_make(name, err);
-	int fd = rc < 0 ? -1 : socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq port = named(SL_NET_BRIDGE), index = named(name);
+	int rc = 0;
 
 	if (fd < 0) {
-		return rc < 0 ? rc : failed(err, "socket", "");
+		return failed(err, "socket", "");
 	}
 	if (ioctl(fd, SIOCGIFINDEX, &index) < 0) {
 		rc = failed(err, name, "");
 	} else {
 		port.ifr_ifindex = index.ifr_ifindex;
-		if (ioctl(fd, SIOCBRADDIF, &port) < 0 || link_up(fd, name) < 0) {
+		if (ioctl(fd, plugged ? SIOCBRADDIF : SIOCBRDELIF, &port) < 0 || link_up(fd, name) < 0) {
 			rc = failed(err, name, "");
 		}
 	}
 	close(fd);
 	return rc;
+}
+
+int sl_network_tap(const char *name, struct sl_err *err)
+{
+	int rc = tap_make(name, err);
+
+	return rc < 0 ? rc : sl_network_plug(name, true, err);
 }

@@ -3,6 +3,8 @@
 #ifndef SL_GUESTS_NETWORK_H
 #define SL_GUESTS_NETWORK_H
 
+#include <stdbool.h>
+
 #include "sim/base/err.h"
 
 #define SL_NET_BRIDGE "br-lab"
@@ -16,5 +18,7 @@
 int sl_network_up(struct sl_err *err);
 /* A persistent TAP on the bridge, up. */
 int sl_network_tap(const char *name, struct sl_err *err);
+/* Takes a TAP off the bridge, or puts it back. */
+int sl_network_plug(const char *name, bool plugged, struct sl_err *err);
 
 #endif
