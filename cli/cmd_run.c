@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "cli/vm_run.h"
 #include "sim/base/trace.h"
 
 #define TRACE_SPANS 200000
@@ -19,7 +20,7 @@
 struct run {
 	const char *engine, *dilate_text, *profile;
 	double dilate;
-	bool quick;
+	bool quick, fresh;
 	char profile_path[PATH_MAX];
 	struct sl_words operands, variant, workload, set;
 	uint64_t repeat, seed, time_s;
@@ -30,14 +31,16 @@ struct run {
 	struct sl_result result;
 	struct sl_live live;
 	struct sl_full full;
-	bool is_live, wants_full;
+	bool is_live, is_vm, wants_full;
 };
 
 static int run_parse(struct run *run, const struct sl_command *self, int argc, char **argv,
 		     struct sl_err *err)
 {
 	const struct sl_option options[] = {
-	    {"engine", "model|live", "model: virtual time (default); live: a real NFS client beside it",
+	    {"engine", "model|live|vm",
+	     "model: virtual time (default); live: a real NFS client; vm: OpenZFS and guest in virtual "
+	     "machines",
 	     SL_OPT_TEXT, &run->engine, 0, 0},
 	    {"variant", "A,B", "only these variants", SL_OPT_WORDS, &run->variant, 0, 0},
 	    {"workload", "A,B", "only these workloads", SL_OPT_WORDS, &run->workload, 0, 0},
@@ -46,14 +49,17 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	    {"seed", "N", "first seed (default 1)", SL_OPT_NUMBER, &run->seed, 0, INT64_MAX},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &run->set, 0, 0},
-	    {"time", "S", "live: seconds of each measurement at most (default: the workload's; libnfs 10)",
+	    {"time", "S",
+	     "live, vm: seconds of each measurement at most (default: the workload's; libnfs 10)",
 	     SL_OPT_NUMBER, &run->time_s, 1, 3600},
-	    {"quick", NULL, "live: two variants, two workloads, small table and files, few requests",
+	    {"quick", NULL, "live, vm: two variants, two or three workloads, small table and files",
 	     SL_OPT_FLAG, &run->quick, 0, 0},
-	    {"dilate", "K", "live: all modelled times take K times as long; results are undilated",
+	    {"dilate", "K|auto", "live, vm: modelled times take K times as long; vm: auto = as its CPUs need",
 	     SL_OPT_TEXT, &run->dilate_text, 0, 0},
 	    {"profile", "FILE", "live: this host's figures (default: sloglab calibrate's, else measured now)",
 	     SL_OPT_TEXT, &run->profile, 0, 0},
+	    {"fresh", NULL, "vm: measure again what an unfinished run has measured", SL_OPT_FLAG, &run->fresh,
+	     0, 0},
 	    {"json", "FILE", "write the result as JSON; - is stdout, the table then goes to stderr",
 	     SL_OPT_TEXT, &run->json, 0, 0},
 	    {"csv", "FILE", "write the cells as CSV", SL_OPT_TEXT, &run->csv, 0, 0},
@@ -79,36 +85,66 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	return rc;
 }
 
-/* What goes with one engine only. */
-static int live_check(struct run *run, struct sl_err *err)
+/* What goes with some engines only. */
+static int options_check(const struct run *run, struct sl_err *err)
 {
-	const char *only_live = run->time_s > 0    ? "time"
+	const char *only_real = run->time_s > 0    ? "time"
 				: run->quick       ? "quick"
 				: run->dilate_text ? "dilate"
-				: run->profile     ? "profile"
 						   : NULL;
 
-	run->dilate = 1;
-	if (run->is_live && run->trace_file) {
+	if ((run->is_live || run->is_vm) && run->trace_file) {
 		return sl_err_set(err, -EINVAL, "--trace: works with --engine model only");
 	}
-	if (!run->is_live) {
-		return only_live ? sl_err_set(err, -EINVAL, "--%s: works with --engine live only", only_live)
-				 : 0;
+	if (!run->is_live && run->profile) {
+		return sl_err_set(err, -EINVAL, "--profile: works with --engine live only");
 	}
-	if (run->dilate_text) {
-		if (sl_units_parse(run->dilate_text, SL_UNIT_NONE, &run->dilate, err) < 0) {
-			return sl_err_wrap(err, "--dilate");
-		}
-		if (!(run->dilate >= 1 && run->dilate <= DILATE_MAX)) {
-			return sl_err_set(err, -EINVAL, "--dilate: must be from 1 to 1e6");
-		}
+	if (!run->is_vm && run->fresh) {
+		return sl_err_set(err, -EINVAL, "--fresh: works with --engine vm only");
 	}
-	if (!run->profile && sl_paths_profile(run->profile_path, NULL) == 0 &&
+	return only_real && !run->is_live && !run->is_vm
+		   ? sl_err_set(err, -EINVAL, "--%s: works with --engine live and vm only", only_real)
+		   : 0;
+}
+
+/* 0 = auto */
+static int dilate_check(struct run *run, struct sl_err *err)
+{
+	run->dilate = 1;
+	if (!run->dilate_text) {
+		return 0;
+	}
+	if (run->is_vm && strcmp(run->dilate_text, "auto") == 0) {
+		run->dilate = 0;
+		return 0;
+	}
+	if (sl_units_parse(run->dilate_text, SL_UNIT_NONE, &run->dilate, err) < 0) {
+		return sl_err_wrap(err, "--dilate");
+	}
+	return run->dilate >= 1 && run->dilate <= DILATE_MAX
+		   ? 0
+		   : sl_err_set(err, -EINVAL, "--dilate: must be from 1 to 1e6");
+}
+
+static int engine_check(struct run *run, struct sl_err *err)
+{
+	int rc;
+
+	run->is_live = strcmp(run->engine, "live") == 0;
+	run->is_vm = strcmp(run->engine, "vm") == 0;
+	if (!run->is_live && !run->is_vm && strcmp(run->engine, "model") != 0) {
+		return sl_err_set(err, -EINVAL, "--engine: \"%.40s\" is not an engine; use model, live or vm",
+				  run->engine);
+	}
+	rc = options_check(run, err);
+	if (rc == 0) {
+		rc = dilate_check(run, err);
+	}
+	if (rc == 0 && run->is_live && !run->profile && sl_paths_profile(run->profile_path, NULL) == 0 &&
 	    access(run->profile_path, R_OK) == 0) {
 		run->profile = run->profile_path;
 	}
-	return 0;
+	return rc;
 }
 
 static int run_check(struct run *run, struct sl_err *err)
@@ -120,15 +156,10 @@ static int run_check(struct run *run, struct sl_err *err)
 		return sl_err_set(err, -EINVAL, "run: %s; usage: sloglab run SCENARIO [OPTION]...",
 				  run->operands.n ? "more than one scenario" : "scenario missing");
 	}
-	run->is_live = strcmp(run->engine, "live") == 0;
-	if (!run->is_live && strcmp(run->engine, "model") != 0) {
-		return sl_err_set(err, -EINVAL, "--engine: \"%.40s\" is not an engine; use model or live",
-				  run->engine);
-	}
-	if (live_check(run, err) < 0) {
+	if (engine_check(run, err) < 0) {
 		return err->code;
 	}
-	if (run->wants_full && (run->is_live || !run->html)) {
+	if (run->wants_full && (run->is_live || run->is_vm || !run->html)) {
 		return sl_err_set(err, -EINVAL, "--full: goes with --html FILE and --engine model");
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -173,6 +204,12 @@ static int run_prepare(struct run *run, struct sl_err *err)
 	return rc;
 }
 
+static void lab_said(void *arg, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "lab: %s\n", what);
+}
+
 static int run_engine(struct run *run, struct sl_err *err)
 {
 	struct sl_progress progress;
@@ -192,13 +229,28 @@ static int run_engine(struct run *run, struct sl_err *err)
 				       .time_s = run->time_s,
 				       .quick = run->quick,
 				       .dilate = run->dilate};
-	int variants[2], workloads[2], rc;
+	const struct sl_vm_options vm = {.run = &options,
+					 .scenario = run->operands.word[0],
+					 .sets = &run->set,
+					 .time_s = run->time_s,
+					 .quick = run->quick,
+					 .fresh = run->fresh,
+					 .dilate = run->dilate,
+					 .said = lab_said};
+	int variants[2], workloads[3], rc = 0;
 
 	sl_progress_start(&progress, stderr, "runs");
-	if (run->quick) {
+	if (run->quick && run->is_vm) {
+		rc = sl_vm_quick(run->session.sc, &options, variants, workloads, err);
+	} else if (run->quick) {
 		sl_live_quick(run->session.sc, &options, variants, workloads);
 	}
-	if (run->is_live) {
+	if (rc < 0) {
+		return rc;
+	}
+	if (run->is_vm) {
+		rc = sl_vm_run(run->session.sc, &vm, &run->live, err);
+	} else if (run->is_live) {
 		rc = sl_live_run(run->session.sc, &live, &run->live, err);
 	} else {
 		rc = sl_result_run(run->session.sc, &options, &run->result, err);
@@ -260,7 +312,7 @@ static int print_table(const struct run *run, const struct sl_report *report, st
 	return rc;
 }
 
-/* What engine live could not run here, and why. */
+/* What the real engine could not run here, and why. */
 static void print_missing(const struct run *run)
 {
 	if (run->live.missing[0] != '\0') {
@@ -268,10 +320,10 @@ static void print_missing(const struct run *run)
 			run->live.missing);
 	}
 	if (run->live.n_skipped > 0) {
-		fprintf(
-		    stderr,
-		    "skipped on live: %d workload%s (oltp needs a guest, local access and iostat a pool)\n",
-		    run->live.n_skipped, run->live.n_skipped > 1 ? "s" : "");
+		fprintf(stderr, "skipped on %s: %d workload%s (%s)\n", run->engine, run->live.n_skipped,
+			run->live.n_skipped > 1 ? "s" : "",
+			run->is_vm ? "it runs oltp and fileio"
+				   : "oltp needs a guest, local access and iostat a pool");
 	}
 }
 
@@ -290,9 +342,11 @@ static int run_do(struct run *run, struct sl_err *err)
 {
 	int rc = run_engine(run, err);
 	bool interrupted = sl_signals_stopped();
-	struct sl_report report = {.result = run->is_live ? &run->live.result : &run->result,
+	struct sl_report report = {.result = run->is_live || run->is_vm ? &run->live.result : &run->result,
 				   .timings = run->live.timings,
 				   .n_timings = run->live.n_timings,
+				   .evidence = run->live.evidence,
+				   .n_evidence = run->live.n_evidence,
 				   .interrupted = interrupted};
 	struct sl_err later = {0};
 

@@ -138,8 +138,8 @@ static int verb_status(void *arg, const struct sl_verb_call *call)
 
 	sl_lab_state(control->lab, SL_LAB_STORAGE, storage, sizeof(storage));
 	sl_lab_state(control->lab, SL_LAB_GUEST, guest, sizeof(guest));
-	(void)snprintf(call->reply, call->size, "storage %s\nguest %s\ndilate %g\nzfs %s\n", storage,
-		       control->plan->guest ? guest : "none", control->plan->dilate,
+	(void)snprintf(call->reply, call->size, "storage %s\nguest %s\nkey %016llx\nzfs %s\n", storage,
+		       control->plan->guest ? guest : "none", (unsigned long long)control->plan->key,
 		       control->plan->ext4 ? "none (ext4 export)" : control->plan->zfs);
 	for (int i = 0; i < control->plan->n_disks; i++) {
 		size_t used = strlen(call->reply);

@@ -10,6 +10,39 @@
 #include "guests/accel.h"
 
 #define ZFS_DEFAULT "2.1"
+
+/* FNV-1a, draft-eastlake-fnv */
+#define FNV_OFFSET 0xcbf29ce484222325ull
+#define FNV_PRIME 0x100000001b3ull
+
+static void key_add(uint64_t *key, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		*key = (*key ^ (unsigned char)bytes[i]) * FNV_PRIME;
+	}
+}
+
+static int key_make(const struct sl_lab_plan_options *options, const struct sl_paths *paths, uint64_t *ret,
+		    struct sl_err *err)
+{
+	char path[PATH_MAX], buf[4096];
+	int rc = sl_paths_scenario(paths, options->scenario, path, err);
+	FILE *file = rc == 0 ? fopen(path, "re") : NULL;
+	size_t n;
+
+	*ret = FNV_OFFSET;
+	while (file && (n = fread(buf, 1, sizeof(buf), file)) > 0) {
+		key_add(ret, buf, n);
+	}
+	if (file) {
+		(void)fclose(file);
+	}
+	for (int i = 0; options->sets && i < options->sets->n; i++) {
+		key_add(ret, options->sets->word[i], strlen(options->sets->word[i]) + 1);
+	}
+	return rc;
+}
+
 int sl_lab_dir(const char *name, char ret[SL_LAB_DIR_MAX], struct sl_err *err)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -178,6 +211,9 @@ int sl_lab_plan(const struct sl_lab_plan_options *options, struct sl_lab_plan *r
 		       options->name ? options->name : sl_scenario_name(ret->session.sc));
 	(void)snprintf(ret->load, sizeof(ret->load), "%s/sloglab-load", ret->session.paths.bin);
 	rc = sl_lab_dir(ret->name, ret->dir, err);
+	if (rc == 0) {
+		rc = key_make(options, &ret->session.paths, &ret->key, err);
+	}
 	if (rc == 0) {
 		rc = boxes_fill(ret, options->variants, err);
 	}

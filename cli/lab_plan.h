@@ -3,6 +3,7 @@
 #define SL_CLI_LAB_PLAN_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #include "cli/session.h"
 #include "guests/lab.h"
@@ -29,6 +30,7 @@ struct sl_lab_plan {
 	const char *logs[SL_LAB_VARIANTS_MAX][SL_BOX_LOG_MAX]; /* serial numbers */
 	bool ext4, guest;
 	double dilate;
+	uint64_t key; /* of the scenario's file and its overrides: two labs of one key are alike */
 };
 
 struct sl_lab_plan_options {

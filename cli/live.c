@@ -7,6 +7,7 @@
 #include "cli/calibration.h"
 #include "cli/live_lab.h"
 #include "cli/live_rig.h"
+#include "cli/measured.h"
 #include "cli/serving.h"
 #include "cli/signals.h"
 #include "cli/tempdir.h"
@@ -14,10 +15,6 @@
 #include "guests/sandbox.h"
 
 #define TIME_S 10 /* of a load that has no end of its own */
-
-#define QUICK_ROWS 100000
-#define QUICK_FILE_BYTES 536870912.0
-#define QUICK_REQUESTS 1000
 
 struct job {
 	const struct sl_scenario *sc;
@@ -82,55 +79,21 @@ static void loads_make(const struct job *job, struct group *group)
 {
 	const struct sl_live_options *o = job->options;
 	struct sl_workload *load = &group->load;
-	double time_ns = (double)(o->time_s > 0 ? o->time_s : TIME_S) * 1e9;
+	const struct sl_measured_limits limits = {
+	    .time_s = o->time_s, .quick = o->quick, .dilate = o->dilate};
 
 	*load = *sl_scenario_workload(job->sc, group->workload);
 	if (o->quick) {
-		load->rows = load->rows < QUICK_ROWS ? load->rows : QUICK_ROWS;
-		load->file_total_bytes =
-		    load->file_total_bytes < QUICK_FILE_BYTES ? load->file_total_bytes : QUICK_FILE_BYTES;
+		sl_measured_shrink(load);
 	}
 	if (group->rig.guest == SL_LIVE_NO_GUEST) {
 		load->max_requests = 0;
-		load->max_time_ns = time_ns;
+		load->max_time_ns = (double)(o->time_s > 0 ? o->time_s : TIME_S) * 1e9;
 	} else {
-		load->max_time_ns *= o->dilate;
-		if (o->time_s > 0 && (load->max_time_ns <= 0 || load->max_time_ns > time_ns)) {
-			load->max_time_ns = time_ns;
-		}
-		if (o->quick && (load->max_requests == 0 || load->max_requests > QUICK_REQUESTS)) {
-			load->max_requests = QUICK_REQUESTS;
-		}
+		sl_measured_limit(&limits, load);
 	}
 	group->model_load = *load;
 	group->model_load.max_time_ns /= o->dilate;
-}
-
-static void warn(struct sl_cell *cell, const char *text)
-{
-	size_t used = strlen(cell->warning);
-
-	snprintf(cell->warning + used, sizeof(cell->warning) - used, "%s%s", used > 0 ? "; " : "", text);
-}
-
-/* One run on the wall clock, in time of the model. */
-static void sample_keep(const struct job *job, struct pair *pair, const struct sl_live_load_result *result)
-{
-	double k = job->options->dilate;
-	struct sl_measure m = result->measure;
-	struct sl_cell *real = &pair->real;
-
-	m.rate *= k;
-	m.elapsed_ns = (int64_t)((double)m.elapsed_ns / k);
-	m.p50_ns = (int64_t)((double)m.p50_ns / k);
-	m.p95_ns = (int64_t)((double)m.p95_ns / k);
-	m.p99_ns = (int64_t)((double)m.p99_ns / k);
-	real->measure = real->n_samples == 0 ? m : real->measure;
-	real->samples[real->n_samples++] = m.rate;
-	real->dilate = k;
-	if (result->warning[0] != '\0' && !strstr(real->warning, result->warning)) {
-		warn(real, result->warning);
-	}
 }
 
 /* Of several samples the worst timing is the one to judge by. */
@@ -176,7 +139,7 @@ static int sample(struct job *job, struct group *group, struct pair *pair, int i
 								  : 0;
 		timing.null_rtt_ns = result.null_ns;
 		timing_keep(pair, &timing);
-		sample_keep(job, pair, &result);
+		sl_measured_sample(&pair->real, &result, job->options->dilate);
 	}
 	return rc;
 }
@@ -205,7 +168,6 @@ static int pair_model(struct job *job, const struct group *group, struct pair *p
 {
 	const struct sl_live_lab lab = {
 	    .guest = group->rig.guest, .null_ns = pair->timing.null_rtt_ns, .dilate = job->options->dilate};
-	struct sl_measure measure;
 	struct sl_box box;
 	int rc = sl_scenario_box(job->options->lab, pair->variant, &box, err);
 
@@ -213,30 +175,8 @@ static int pair_model(struct job *job, const struct group *group, struct pair *p
 		return rc;
 	}
 	sl_live_lab_box(&lab, &box, &job->live->result);
-	for (int i = 0; rc == 0 && i < pair->real.n_samples; i++) {
-		uint64_t seed = job->options->run->seed + (uint64_t)i;
-
-		rc = i == 0 ? sl_stack_run_loss(&box, &group->model_load, seed, NULL, &measure, err)
-			    : sl_stack_run(&box, &group->model_load, seed, NULL, &measure, err);
-		if (rc == 0) {
-			pair->modelled.measure = i == 0 ? measure : pair->modelled.measure;
-			pair->modelled.samples[pair->modelled.n_samples++] = measure.rate;
-		}
-	}
-	return rc;
-}
-
-static void cell_finish(const struct sl_scenario *sc, struct sl_cell *cell)
-{
-	const struct sl_published *published = sl_scenario_published(sc, cell->variant, cell->workload);
-
-	sl_stats_mean_ci(cell->samples, cell->n_samples, &cell->value, &cell->ci95);
-	if (published) {
-		cell->has_published = true;
-		cell->published = published->value;
-		cell->role = published->role;
-		cell->error_pct = (cell->value / published->value - 1) * 100;
-	}
+	return sl_measured_model(&box, &group->model_load, job->options->run->seed, pair->real.n_samples,
+				 &pair->modelled, err);
 }
 
 static int pair_keep(struct job *job, const struct group *group, struct pair *pair, struct sl_err *err)
@@ -244,12 +184,12 @@ static int pair_keep(struct job *job, const struct group *group, struct pair *pa
 	struct sl_live *live = job->live;
 	struct sl_timing *timings;
 
-	cell_finish(job->sc, &pair->real);
-	cell_finish(job->sc, &pair->modelled);
+	sl_measured_finish(job->sc, &pair->real);
+	sl_measured_finish(job->sc, &pair->modelled);
 	if (group->load.kind == SL_WL_FILEIO && group->rig.guest == SL_LIVE_NO_GUEST) {
-		warn(&pair->modelled,
-		     "not comparable with live: the model writes through a guest's page cache, "
-		     "the load has none");
+		sl_measured_warn(&pair->modelled,
+				 "not comparable with live: the model writes through a guest's page cache, "
+				 "the load has none");
 	}
 	if (!pair->timing.trustworthy) {
 		char late[32], modelled[32], text[160];
@@ -259,7 +199,7 @@ static int pair_keep(struct job *job, const struct group *group, struct pair *pa
 		snprintf(text, sizeof(text),
 			 "timing not trustworthy: replies were late by %s (p99) where %s (p50) is modelled",
 			 late, modelled);
-		warn(&pair->real, text);
+		sl_measured_warn(&pair->real, text);
 		live->trustworthy = false;
 	}
 	timings = realloc(live->timings, (size_t)(live->n_timings + 1) * sizeof(*timings));
@@ -456,6 +396,12 @@ void sl_live_fini(struct sl_live *live)
 	free(live->timings);
 	live->timings = NULL;
 	live->n_timings = 0;
+	for (int i = 0; i < live->n_evidence; i++) {
+		sl_evidence_fini(&live->evidence[i]);
+	}
+	free(live->evidence);
+	live->evidence = NULL;
+	live->n_evidence = 0;
 }
 
 static void pick(int found, int *list, int *n)

@@ -24,9 +24,11 @@ struct sl_live {
 	struct sl_result result; /* cells of SL_ENGINE_LIVE and SL_ENGINE_MODEL_LAB */
 	int n_timings;
 	struct sl_timing *timings; /* owned */
-	int n_skipped;             /* workloads that cannot run */
-	char missing[256];         /* what the guest would need here, in one line; "" = nothing */
-	bool trustworthy;          /* every timing is */
+	int n_evidence;
+	struct sl_evidence *evidence; /* owned; engine vm */
+	int n_skipped;                /* workloads that cannot run */
+	char missing[256];            /* what the guest would need here, in one line; "" = nothing */
+	bool trustworthy;             /* every timing is */
 };
 
 /* Runs what can run of what was asked for; each repeat goes through all variants before the next. On Ctrl-C

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "guests/lab.h"
+
 #define NO_LIMIT_BPS 1e12
 
 __attribute__((format(printf, 2, 3))) static void substitute(struct sl_result *result, const char *format,
@@ -103,5 +105,99 @@ void sl_live_lab_box(const struct sl_live_lab *lab, struct sl_box *box, struct s
 			   "dilation: modelled times take %gx on the wall; what is real here counts as "
 			   "%gx as fast",
 			   lab->dilate, lab->dilate);
+	}
+}
+
+/* Virtual machines */
+
+double sl_vm_lab_oltp_ns(const struct sl_box *box)
+{
+	return box->guest_oltp_cpu_ns;
+}
+
+double sl_vm_lab_sync_ns(const struct sl_box *box)
+{
+	return 2 * box->nfsd_op_cpu_ns + box->zil_commit_cpu_ns + 4096 / box->nfsd_byte_bps * 1e9;
+}
+
+static void times_scale(double *const *times, size_t n, double factor)
+{
+	for (size_t i = 0; i < n; i++) {
+		*times[i] *= factor;
+	}
+}
+
+/* The CPUs of the lab are as many times as slow as the profile's in all they do. */
+static void cpus_substitute(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result)
+{
+	double guest = lab->oltp_ns / lab->dilate / sl_vm_lab_oltp_ns(box);
+	double storage = lab->sync_ns / lab->dilate / sl_vm_lab_sync_ns(box);
+	double *const guest_times[] = {&box->guest_oltp_cpu_ns, &box->guest_file_cpu_ns,
+				       &box->guest_fsync_cpu_ns, &box->guest_block_cpu_ns,
+				       &box->guest_switch_ns};
+	double *const storage_times[] = {&box->nfsd_op_cpu_ns, &box->zil_commit_cpu_ns,
+					 &box->zil_flush_cpu_ns, &box->zfs_record_cpu_ns,
+					 &box->zfs_sync_cpu_ns};
+	double *const storage_rates[] = {&box->nfsd_byte_bps, &box->zfs_copy_bps, &box->parity_bps};
+
+	times_scale(guest_times, sizeof(guest_times) / sizeof(guest_times[0]), guest);
+	times_scale(storage_times, sizeof(storage_times) / sizeof(storage_times[0]), storage);
+	times_scale(storage_rates, sizeof(storage_rates) / sizeof(storage_rates[0]), 1 / storage);
+	substitute(result,
+		   "CPUs: measured in the lab, guest %.2gx and storage VM %.2gx the profile's times after "
+		   "dilation by %.3g",
+		   guest, storage, lab->dilate);
+}
+
+static void software_substitute(struct sl_box *box, struct sl_result *result)
+{
+	if (box->hypervisor != SL_HYP_QEMU) {
+		box->hypervisor = SL_HYP_QEMU;
+		box->disk_cache = SL_CACHE_NONE;
+		substitute(result,
+			   "hypervisor: QEMU's NFS client, UNSTABLE and COMMIT; host.hypervisor = qemu");
+	}
+	if (box->database != SL_DB_MARIADB_1011) {
+		box->database = SL_DB_MARIADB_1011;
+		substitute(result, "database: MariaDB 10.11; guests.database = mariadb-10.11");
+	}
+	if (box->zil != SL_ZFS_21) {
+		box->zil = SL_ZFS_21;
+		substitute(result, "OpenZFS 2.1; nas.zil = 2.1");
+	}
+	if (box->encryption != SL_ENCRYPT_NONE) {
+		box->encryption = SL_ENCRYPT_NONE;
+		substitute(result, "pool without encryption; pool.encryption = none");
+	}
+}
+
+static void machines_substitute(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result)
+{
+	int64_t storage, guest;
+
+	if (box->nic != SL_NIC_VIRTIO) {
+		box->nic = SL_NIC_VIRTIO;
+		box->nic_rx_frame_ns = box->nic_tx_segment_ns = 0;
+		substitute(result, "network: virtio-net; host.nic = virtio, params.nic.* = 0");
+	}
+	if (!lab->kvm && (box->guest_vcpus != 1 || box->nas_vcpus != 1)) {
+		box->guest_vcpus = box->nas_vcpus = 1;
+		substitute(result, "emulated CPUs: guests.vcpus = 1, nas.vcpus = 1");
+	}
+	sl_lab_memory(box, &storage, &guest);
+	if ((double)storage < box->nas_memory_bytes || (double)guest < box->guest_memory_bytes) {
+		substitute(result, "memory: nas.memory = %lldMiB, guests.memory = %lldMiB",
+			   (long long)(storage >> 20), (long long)(guest >> 20));
+	}
+	box->nas_memory_bytes = (double)storage;
+	box->guest_memory_bytes = (double)guest;
+}
+
+void sl_vm_lab_box(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result)
+{
+	software_substitute(box, result);
+	machines_substitute(lab, box, result);
+	if (lab->oltp_ns > 0 && lab->sync_ns > 0) {
+		cpus_substitute(lab, box, result);
 	}
 }

@@ -16,4 +16,18 @@ struct sl_live_lab {
  * host's profile on it. */
 void sl_live_lab_box(const struct sl_live_lab *lab, struct sl_box *box, struct sl_result *result);
 
+/* The same for a lab of virtual machines. */
+struct sl_vm_lab {
+	bool kvm;
+	double dilate;
+	double oltp_ns, sync_ns; /* measured CPU time per transaction in guest and storage VM, on the wall */
+};
+
+/* CPU time that the profile of `box` gives one transaction in the guest, and one synchronous write of 4 KiB
+ * in the storage VM (UNSTABLE and COMMIT). */
+double sl_vm_lab_oltp_ns(const struct sl_box *box);
+double sl_vm_lab_sync_ns(const struct sl_box *box);
+
+void sl_vm_lab_box(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result);
+
 #endif

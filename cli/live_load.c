@@ -70,12 +70,17 @@ static void words_of_writes(struct words *words, const struct sl_workload *w)
 	word_number(words, "--depth", (double)w->depth, "");
 }
 
-static void words_of_database(struct words *words, const struct sl_workload *w)
+static void words_of_database(struct words *words, const struct sl_live_load *what)
 {
+	const struct sl_workload *w = what->workload;
+	static const char *const lists[] = {[SL_LIST_COMPLEX] = "complex",
+					    [SL_LIST_READ_WRITE] = "read_write",
+					    [SL_LIST_WRITE_ONLY] = "write_only",
+					    [SL_LIST_UPDATE_INDEX] = "update_index"};
 	static const char *const keys[] = {[SL_DIST_SPECIAL] = "special", [SL_DIST_UNIFORM] = "uniform"};
 
-	word(words, "--user", "root");
-	word(words, "--list", "complex"); /* of sysbench 0.4 */
+	word(words, "--user", what->user ? what->user : "root");
+	word(words, "--list", lists[w->oltp_list]);
 	word_number(words, "--rows", (double)w->rows, "");
 	word(words, "--distribution", keys[w->distribution]);
 }
@@ -103,7 +108,7 @@ static void words_make(struct words *words, const struct sl_live_load *what, con
 	word_number(words, "--threads", (double)w->threads, "");
 	word_number(words, "--seed", (double)what->seed, "");
 	if (w->kind == SL_WL_OLTP) {
-		words_of_database(words, w);
+		words_of_database(words, what);
 	} else if (w->kind == SL_WL_FILEIO) {
 		words_of_files(words, what);
 	} else {
@@ -114,16 +119,6 @@ static void words_make(struct words *words, const struct sl_live_load *what, con
 		word_number(words, "--max-requests", (double)w->max_requests, "");
 		word(words, "--json", json);
 	}
-}
-
-static int patience_ms(const struct sl_live_load *what)
-{
-	double time_ms = what->workload->max_time_ns / 1e6;
-
-	if (what->prepare) {
-		return PREPARE_MS;
-	}
-	return time_ms > 0 && time_ms < NO_LIMIT_MS ? (int)time_ms + GRACE_MS : NO_LIMIT_MS;
 }
 
 static double figure(const json_t *object, const char *key)
@@ -147,10 +142,9 @@ static void warnings_read(const json_t *list, char *ret, size_t size)
 	}
 }
 
-static int result_read(const char *path, struct sl_live_load_result *ret, struct sl_err *err)
+/* Takes the reference; root may be NULL. */
+static int result_take(json_t *root, struct sl_live_load_result *ret, struct sl_err *err)
 {
-	json_error_t where;
-	json_t *root = json_load_file(path, 0, &where);
 	const json_t *latency = json_object_get(root, "latency_ns");
 
 	memset(ret, 0, sizeof(*ret));
@@ -172,6 +166,37 @@ static int result_read(const char *path, struct sl_live_load_result *ret, struct
 	return 0;
 }
 
+int sl_live_load_parse(const char *json, struct sl_live_load_result *ret, struct sl_err *err)
+{
+	return result_take(json_loads(json, 0, NULL), ret, err);
+}
+
+int sl_live_load_shell(const struct sl_live_load *what, const char *json, char *ret, size_t size)
+{
+	struct words *words = calloc(1, sizeof(*words));
+	size_t used = 0;
+
+	if (!words) {
+		return -ENOMEM;
+	}
+	words_make(words, what, json);
+	for (int i = 0; i < words->n && used < size; i++) {
+		used += (size_t)snprintf(ret + used, size - used, "%s%s", i > 0 ? " " : "", words->text[i]);
+	}
+	free(words);
+	return used < size ? 0 : -E2BIG;
+}
+
+int sl_live_load_patience_ms(const struct sl_live_load *what)
+{
+	double time_ms = what->workload->max_time_ns / 1e6;
+
+	if (what->prepare) {
+		return PREPARE_MS;
+	}
+	return time_ms > 0 && time_ms < NO_LIMIT_MS ? (int)time_ms + GRACE_MS : NO_LIMIT_MS;
+}
+
 int sl_live_load_run(const struct sl_live_load *what, struct sl_live_load_result *ret, struct sl_err *err)
 {
 	char log[PATH_MAX], json[PATH_MAX];
@@ -190,10 +215,10 @@ int sl_live_load_run(const struct sl_live_load *what, struct sl_live_load_result
 		free(words);
 		return sl_err_set(err, -ENAMETOOLONG, "TMPDIR: path too long");
 	}
-	patience.timeout_ms = patience_ms(what);
+	patience.timeout_ms = sl_live_load_patience_ms(what);
 	words_make(words, what, json);
 	spec.argv = words->argv;
 	rc = sl_process_run(&spec, &patience, err);
 	free(words);
-	return rc < 0 || what->prepare ? rc : result_read(json, ret, err);
+	return rc < 0 || what->prepare ? rc : result_take(json_load_file(json, 0, NULL), ret, err);
 }

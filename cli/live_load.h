@@ -18,6 +18,7 @@ struct sl_live_load {
 	const char *url;    /* files of an NFS export, through libnfs */
 	const char *folder; /* files of a mounted file system */
 	const char *socket; /* a database */
+	const char *user;   /* of the database; NULL = root */
 	bool prepare;       /* only make files or table; else only run on what was made */
 	uint64_t seed;
 	struct sl_patience patience; /* with it; the timeout is its own */
@@ -36,5 +37,11 @@ struct sl_live_load_result {
  * is left running.
  */
 int sl_live_load_run(const struct sl_live_load *what, struct sl_live_load_result *ret, struct sl_err *err);
+
+/* For a generator elsewhere: its command line for a shell (-E2BIG, -ENOMEM), how long to wait for it, and
+ * what it wrote into `json`. No word of it needs quoting as long as the paths do not. */
+int sl_live_load_shell(const struct sl_live_load *what, const char *json, char *ret, size_t size);
+int sl_live_load_patience_ms(const struct sl_live_load *what);
+int sl_live_load_parse(const char *json, struct sl_live_load_result *ret, struct sl_err *err);
 
 #endif

@@ -155,6 +155,30 @@ enum sl_engine sl_report_predictor(const struct sl_report *report)
 	return lab ? SL_ENGINE_MODEL_LAB : SL_ENGINE_MODEL;
 }
 
+enum sl_engine sl_report_real(const struct sl_report *report)
+{
+	return sl_report_has_engine(report, SL_ENGINE_VM) ? SL_ENGINE_VM : SL_ENGINE_LIVE;
+}
+
+void sl_evidence_fini(struct sl_evidence *evidence)
+{
+	free(evidence->zpool_status);
+	free(evidence->zpool_iostat);
+	free(evidence->zil);
+	free(evidence->disks);
+	*evidence = (struct sl_evidence){0};
+}
+
+const struct sl_evidence *sl_report_evidence(const struct sl_report *report, int variant, int workload)
+{
+	for (int i = 0; i < report->n_evidence; i++) {
+		if (report->evidence[i].variant == variant && report->evidence[i].workload == workload) {
+			return &report->evidence[i];
+		}
+	}
+	return NULL;
+}
+
 const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload)
 {
 	for (int i = 0; i < report->n_timings; i++) {

@@ -24,10 +24,22 @@ struct sl_timing {
 	bool trustworthy;              /* p99 lateness <= 20 % of the modelled median */
 };
 
+/* What a cell of engine vm leaves behind, of its last run. Texts are owned, as the programs printed them. */
+struct sl_evidence {
+	int variant, workload;
+	char *zpool_status, *zpool_iostat, *zil, *disks;
+	uint64_t log_writes, data_writes, data_flushes; /* requests at the modelled disks during the load */
+	double guest_busy, storage_busy;                /* shares of the VMs' CPU time */
+};
+
+void sl_evidence_fini(struct sl_evidence *evidence);
+
 struct sl_report {
 	const struct sl_result *result;
 	const struct sl_timing *timings;
 	int n_timings;
+	const struct sl_evidence *evidence;
+	int n_evidence;
 	bool interrupted;
 	const struct sl_full
 	    *full; /* for the page: where the time goes, what a cut takes, what to buy; or NULL */
@@ -58,9 +70,12 @@ bool sl_report_has_workload(const struct sl_report *report, int workload);
 bool sl_report_has_engine(const struct sl_report *report, enum sl_engine engine);
 /* The engine whose prediction is shown: the model, or the model with substitutions beside a real engine. */
 enum sl_engine sl_report_predictor(const struct sl_report *report);
+/* The engine whose measurements are shown: live, unless there are those of virtual machines. */
+enum sl_engine sl_report_real(const struct sl_report *report);
 const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload);
 /* Anything that was measured for real: its distance from `predicted`, in %. */
 double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted);
+const struct sl_evidence *sl_report_evidence(const struct sl_report *report, int variant, int workload);
 const char *sl_role_name(enum sl_role role);
 /* Share of the time in which the log device worked or was waited for, 0 without one. */
 double sl_report_log_share(const struct sl_cell *cell);

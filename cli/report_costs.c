@@ -62,7 +62,7 @@ bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell
 {
 	struct sl_box box;
 
-	if (cell->engine == SL_ENGINE_LIVE || cell->measure.data_bytes + cell->measure.log_bytes <= 0 ||
+	if (cell->engine >= SL_ENGINE_LIVE || cell->measure.data_bytes + cell->measure.log_bytes <= 0 ||
 	    sl_scenario_box(sc, cell->variant, &box, NULL) < 0) {
 		return false;
 	}

@@ -160,22 +160,25 @@ void sl_html_end(FILE *out)
 static void page_head(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
-	bool live = sl_report_has_engine(report, SL_ENGINE_LIVE);
+	enum sl_engine real = sl_report_real(report);
 
 	sl_html_head(sc, report->result->seed, out);
 	fputs("<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
 	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
 		if (sl_report_has_workload(report, w)) {
 			page_gain(report, w, sl_report_predictor(report), "predicted", out);
-			page_gain(report, w, SL_ENGINE_LIVE, "measured", out);
+			page_gain(report, w, real, "measured", out);
 		}
 	}
 	fputs("</div>\n", out);
-	if (live) {
-		fputs("<p class=\"mute\">Measured: a real NFS client against a server whose pool is "
-		      "modelled. Predicted: the "
-		      "model with the substitutions listed below.</p>\n",
-		      out);
+	if (sl_report_has_engine(report, real)) {
+		fprintf(
+		    out,
+		    "<p class=\"mute\">Measured: %s. Predicted: the model with the substitutions listed "
+		    "below.</p>\n",
+		    real == SL_ENGINE_VM
+			? "real OpenZFS, NFS server, QEMU and guest in virtual machines, on modelled disks"
+			: "a real NFS client against a server whose pool is modelled");
 	}
 }
 
@@ -189,7 +192,7 @@ static void page_charts(const struct sl_report *report, bool published, FILE *ou
 	}
 	fputs("<li><i class=\"predicted\"></i>predicted, with its distance from what was published</li>",
 	      out);
-	if (sl_report_has_engine(report, SL_ENGINE_LIVE)) {
+	if (sl_report_has_engine(report, sl_report_real(report))) {
 		fputs(
 		    "<li><i class=\"measured\"></i>measured here, with its distance from the prediction</li>",
 		    out);

@@ -54,7 +54,8 @@ static const char *unit_name(enum sl_unit unit)
 
 static json_t *json_engines(const struct sl_report *report)
 {
-	static const enum sl_engine engines[] = {SL_ENGINE_MODEL, SL_ENGINE_MODEL_LAB, SL_ENGINE_LIVE};
+	static const enum sl_engine engines[] = {SL_ENGINE_MODEL, SL_ENGINE_MODEL_LAB, SL_ENGINE_LIVE,
+						 SL_ENGINE_VM};
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
@@ -110,6 +111,16 @@ static json_t *json_cell_timing(const struct sl_timing *t)
 			 (json_int_t)t->null_rtt_ns, "trustworthy", t->trustworthy);
 }
 
+static json_t *json_evidence(const struct sl_evidence *e)
+{
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "log_writes",
+			 (json_int_t)e->log_writes, "data_writes", (json_int_t)e->data_writes, "data_flushes",
+			 (json_int_t)e->data_flushes, "guest_cpu_busy", sl_json_figure(e->guest_busy),
+			 "storage_cpu_busy", sl_json_figure(e->storage_busy), "zpool_status",
+			 sl_json_text(e->zpool_status), "zpool_iostat", sl_json_text(e->zpool_iostat), "zil",
+			 sl_json_text(e->zil), "disks", sl_json_text(e->disks));
+}
+
 static void cell_put_measure(json_t *object, const struct sl_measure *measure)
 {
 	json_t *resources = json_array();
@@ -131,6 +142,7 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
 	const struct sl_timing *timing = sl_report_timing(report, cell->variant, cell->workload);
+	const struct sl_evidence *evidence = sl_report_evidence(report, cell->variant, cell->workload);
 	struct sl_endurance endurance;
 	json_t *object = json_object();
 	json_t *samples = json_array();
@@ -163,8 +175,11 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 			    cell->has_published ? sl_json_figure(cell->error_pct) : json_null());
 	json_object_set_new(object, "role",
 			    cell->role == SL_ROLE_NONE ? json_null() : json_string(sl_role_name(cell->role)));
-	if (timing && cell->engine == SL_ENGINE_LIVE) {
+	if (timing && cell->engine == sl_report_real(report)) {
 		json_object_set_new(object, "timing", json_cell_timing(timing));
+	}
+	if (evidence && cell->engine == SL_ENGINE_VM) {
+		json_object_set_new(object, "evidence", json_evidence(evidence));
 	}
 	if (cell->warning[0] != '\0') {
 		json_array_append_new(warnings, json_string(cell->warning));
@@ -276,7 +291,7 @@ static json_t *json_head(const struct sl_report *report)
 	json_object_set_new(root, "variants", json_variants(report));
 	json_object_set_new(root, "rms", json_rms(report));
 	gains_append(report, sl_report_predictor(report), gains);
-	gains_append(report, SL_ENGINE_LIVE, gains);
+	gains_append(report, sl_report_real(report), gains);
 	json_object_set_new(root, "gains", gains);
 	json_object_set_new(root, "paired", sl_report_paired_json(report));
 	return root;

@@ -52,14 +52,14 @@ static void each_comparison(const struct sl_report *report, take_fn *take, void 
 		struct comparison c = {.engine = sl_report_predictor(report), .workload = w};
 
 		each_variant(report, &c, take, arg);
-		c.engine = SL_ENGINE_LIVE;
+		c.engine = sl_report_real(report);
 		each_variant(report, &c, take, arg);
 	}
 }
 
 static void print_one(const struct sl_report *report, const struct comparison *c, void *arg)
 {
-	bool beside = sl_report_has_engine(report, SL_ENGINE_LIVE);
+	bool beside = sl_report_has_engine(report, sl_report_real(report));
 
 	fprintf(arg, "%s%s%s, %s\n", beside ? sl_engine_name(c->engine) : "", beside ? ", " : "",
 		sl_scenario_workload(report->result->scenario, c->workload)->name, c->verdict);

@@ -26,7 +26,7 @@ static int bars_of(const struct sl_report *report, int variant, int workload, st
 	const struct sl_result *result = report->result;
 	const struct sl_cell *predicted =
 	    sl_result_find(result, variant, workload, sl_report_predictor(report));
-	const struct sl_cell *live = sl_result_find(result, variant, workload, SL_ENGINE_LIVE);
+	const struct sl_cell *live = sl_result_find(result, variant, workload, sl_report_real(report));
 	const struct sl_cell *any = predicted ? predicted : live;
 	int n = 0;
 

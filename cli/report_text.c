@@ -14,7 +14,7 @@
 
 /* Which columns a table has. */
 struct shape {
-	enum sl_engine predictor;
+	enum sl_engine predictor, real;
 	bool live, published, ci;
 };
 
@@ -27,9 +27,9 @@ static enum sl_tint tint_error(double pct)
 
 static struct shape shape_of(const struct sl_report *report)
 {
-	struct shape shape = {.predictor = sl_report_predictor(report),
-			      .live = sl_report_has_engine(report, SL_ENGINE_LIVE)};
+	struct shape shape = {.predictor = sl_report_predictor(report), .real = sl_report_real(report)};
 
+	shape.live = sl_report_has_engine(report, shape.real);
 	for (int i = 0; i < report->result->n_cells; i++) {
 		const struct sl_cell *cell = &report->result->cells[i];
 
@@ -51,7 +51,7 @@ static struct sl_table *table_make(const struct shape *shape)
 		headings[n++] = "95 %";
 	}
 	if (shape->live) {
-		headings[n++] = "live";
+		headings[n++] = sl_engine_name(shape->real);
 		headings[n++] = "difference";
 		headings[n++] = "late p99";
 	}
@@ -120,7 +120,7 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 {
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_cell *predicted = sl_result_find(report->result, variant, workload, shape->predictor);
-	const struct sl_cell *live = sl_result_find(report->result, variant, workload, SL_ENGINE_LIVE);
+	const struct sl_cell *live = sl_result_find(report->result, variant, workload, shape->real);
 	const struct sl_cell *any = predicted ? predicted : live;
 	char text[32];
 
@@ -245,8 +245,11 @@ static void print_timings(const struct sl_report *report, FILE *out)
 			sl_report_time(t->null_rtt_ns, rtt, sizeof(rtt));
 			fprintf(out, "; NULL call %s", rtt);
 		}
-		fprintf(out, "; per operation %.2f READ, %.2f WRITE of %.1f KiB, %.2f COMMIT\n", t->reads,
-			t->writes, t->write_bytes / 1024, t->commits);
+		if (t->reads + t->writes + t->commits > 0) {
+			fprintf(out, "; per operation %.2f READ, %.2f WRITE of %.1f KiB, %.2f COMMIT",
+				t->reads, t->writes, t->write_bytes / 1024, t->commits);
+		}
+		fputc('\n', out);
 	}
 }
 
@@ -329,7 +332,7 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		fputc('\n', out);
 		print_rms(report, shape.predictor, out);
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
-		print_gains(report, SL_ENGINE_LIVE, "live, ", out);
+		print_gains(report, shape.real, shape.real == SL_ENGINE_VM ? "vm, " : "live, ", out);
 		sl_report_paired_text(report, out);
 		sl_costs_text(report, out);
 		sl_report_answers(report, out);

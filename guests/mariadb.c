@@ -26,6 +26,38 @@ int64_t sl_mariadb_buffer_pool(const struct sl_box *box)
 	return bytes < POOL_MIN ? POOL_MIN : bytes;
 }
 
+void sl_mariadb_settings(const struct sl_mariadb_limits *limits, const char *before, const char *after,
+			 FILE *out)
+{
+	const struct sl_box *box = limits->box;
+	double dilate = limits->dilate > 0 ? limits->dilate : 1;
+	double io_capacity = box->io_capacity / dilate;
+	const struct {
+		const char *name;
+		long long value;
+	} numbers[] = {
+	    {"innodb_buffer_pool_size", sl_mariadb_buffer_pool(box)},
+	    {"innodb_log_file_size", (long long)box->log_size_bytes},
+	    {"innodb_flush_log_at_trx_commit", limits->flush_at_commit},
+	    {"innodb_flush_log_at_timeout", (long long)(dilate + 0.5)}, /* 1 s */
+	    {"innodb_io_capacity", (long long)(io_capacity > 100 ? io_capacity : 100)},
+	};
+	static const char *const words[] = {
+	    "skip-log-bin",
+	    "performance-schema=off",
+	    "innodb_buffer_pool_load_at_startup=off",
+	    "innodb_buffer_pool_dump_at_shutdown=off",
+	    "innodb_flush_method=fsync",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		(void)fprintf(out, "%s%s%s", before, words[i], after);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		(void)fprintf(out, "%s%s=%lld%s", before, numbers[i].name, numbers[i].value, after);
+	}
+}
+
 /* A path in the run folder; the socket's must fit into sockaddr_un. */
 static int paths_make(struct sl_mariadb *db, struct sl_err *err)
 {
@@ -39,11 +71,9 @@ static int paths_make(struct sl_mariadb *db, struct sl_err *err)
 	return 0;
 }
 
-/* What the model knows of is set; what would write behind its back (binary log, purge of tables that nobody
- * has) is off. */
 static int config_write(const struct sl_mariadb *db, struct sl_err *err)
 {
-	const struct sl_box *box = db->box;
+	const struct sl_mariadb_limits limits = {.box = db->box, .flush_at_commit = db->flush_at_commit};
 	FILE *file = fopen(db->config, "we");
 
 	if (!file) {
@@ -56,19 +86,9 @@ static int config_write(const struct sl_mariadb *db, struct sl_err *err)
 		      "socket=%s\n"
 		      "pid-file=%s.pid\n"
 		      "skip-networking\n"
-		      "skip-name-resolve\n"
-		      "skip-log-bin\n"
-		      "performance-schema=off\n"
-		      "innodb_buffer_pool_size=%lld\n"
-		      "innodb_buffer_pool_load_at_startup=off\n"
-		      "innodb_buffer_pool_dump_at_shutdown=off\n"
-		      "innodb_log_file_size=%lld\n"
-		      "innodb_flush_method=fsync\n"
-		      "innodb_flush_log_at_trx_commit=%d\n"
-		      "innodb_io_capacity=%lld\n",
-		      db->data_dir, db->socket, db->socket, (long long)sl_mariadb_buffer_pool(box),
-		      (long long)box->log_size_bytes, db->flush_at_commit,
-		      (long long)(box->io_capacity > 100 ? box->io_capacity : 100));
+		      "skip-name-resolve\n",
+		      db->data_dir, db->socket, db->socket);
+	sl_mariadb_settings(&limits, "", "\n", file);
 	if (fclose(file) != 0) {
 		return sl_err_set(err, -errno, "%.200s: %s", db->config, strerror(errno));
 	}

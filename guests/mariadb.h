@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "guests/chain.h"
 #include "guests/process.h"
@@ -30,6 +31,16 @@ int sl_mariadb_sql(struct sl_mariadb *db, const char *database, const char *sql,
 int sl_mariadb_number(struct sl_mariadb *db, const char *sql, double *ret, struct sl_err *err);
 /* Adds the server; up when it answers at db->socket. */
 void sl_mariadb_part(struct sl_mariadb *db, struct sl_chain *chain);
+
+struct sl_mariadb_limits {
+	const struct sl_box *box;
+	int flush_at_commit; /* innodb_flush_log_at_trx_commit */
+	double dilate;       /* of its timers; 0 = 1 */
+};
+/* What the scenario says of a database, an option each between `before` and `after`. What the model knows of
+ * is set; what would write behind its back (binary log, dumps of the buffer pool) is off. */
+void sl_mariadb_settings(const struct sl_mariadb_limits *limits, const char *before, const char *after,
+			 FILE *out);
 
 /* The buffer pool that a guest of `box` gives its database, bytes. */
 int64_t sl_mariadb_buffer_pool(const struct sl_box *box);

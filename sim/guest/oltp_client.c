@@ -59,6 +59,7 @@ static void execute(struct oltp_thread *thread, int64_t now_ns)
 	const struct sl_client_env *env = &oltp->client.env;
 	double factor = 1 + oltp->cpu_spread * (2 * sl_rng_uniform(&thread->noise) - 1);
 
+	factor *= (double)thread->txn.count / SL_OLTP_STATEMENTS;
 	thread->execute_ns = now_ns;
 	sl_cpu_run(env->cpu, now_ns, &thread->job, (int64_t)(env->box->guest_oltp_cpu_ns * factor));
 }
@@ -104,6 +105,16 @@ static const struct sl_client_ops oltp_ops = {.start = oltp_start, .free = oltp_
 /* A uniform factor 1 - s .. 1 + s has coefficient of variation s / sqrt(3). */
 #define SPREAD_PER_CV 1.7320508075688772
 
+/* guest.oltp_cpu and innodb.redo_per_txn are those of the longest list; a shorter one takes its share of the
+ * statements, and of the four that write. */
+static const struct {
+	enum sl_oltp_list list;
+	double redo_share;
+} lists[] = {[SL_LIST_COMPLEX] = {SL_OLTP_COMPLEX, 1},
+	     [SL_LIST_READ_WRITE] = {SL_OLTP_READ_WRITE, 1},
+	     [SL_LIST_WRITE_ONLY] = {SL_OLTP_WRITE_ONLY, 1},
+	     [SL_LIST_UPDATE_INDEX] = {SL_OLTP_INDEX_ONLY, 0.25}};
+
 static int init_database(struct oltp_client *oltp)
 {
 	const struct sl_client_env *env = &oltp->client.env;
@@ -122,7 +133,7 @@ static int init_database(struct oltp_client *oltp)
 	    .fs = &oltp->fs,
 	    .rows = (uint32_t)env->workload->rows,
 	    .row_bytes = (int64_t)box->row_bytes,
-	    .redo_bytes = (int64_t)box->redo_bytes,
+	    .redo_bytes = (int64_t)(box->redo_bytes * lists[env->workload->oltp_list].redo_share),
 	    .log_bytes = (int64_t)box->log_size_bytes,
 	    .io_capacity = box->io_capacity,
 	    .datasync = box->database != SL_DB_MARIADB_55,
@@ -137,7 +148,7 @@ struct sl_client *sl_oltp_client_new(const struct sl_client_env *env)
 	size_t threads = (size_t)env->workload->threads;
 	struct oltp_client *oltp = calloc(1, sizeof(*oltp) + threads * sizeof(oltp->threads[0]));
 	struct sl_oltp_config source = {
-	    .list = SL_OLTP_COMPLEX,
+	    .list = lists[env->workload->oltp_list].list,
 	    .distribution = (enum sl_oltp_distribution)env->workload->distribution,
 	    .rows = (uint32_t)env->workload->rows,
 	};

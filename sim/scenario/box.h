@@ -88,6 +88,12 @@ enum sl_workload_kind {
 	SL_WL_DISK /* writes on the first data disk itself: no pool, no guest */
 };
 
+enum { /* list of oltp */
+	SL_LIST_COMPLEX,
+	SL_LIST_READ_WRITE,
+	SL_LIST_WRITE_ONLY,
+	SL_LIST_UPDATE_INDEX
+};
 enum {
 	SL_DIST_SPECIAL,
 	SL_DIST_UNIFORM

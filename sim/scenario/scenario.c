@@ -362,6 +362,29 @@ int sl_scenario_find_workload(const struct sl_scenario *sc, const char *name)
 	return -1;
 }
 
+int sl_scenario_workload_add(struct sl_scenario *sc, const struct sl_workload *workload, struct sl_err *err)
+{
+	int old = sc->n_workloads;
+	size_t n = (size_t)sc->n_variants * (size_t)(old + 1);
+	struct sl_published *published;
+
+	if (old == SL_WORKLOADS_MAX) {
+		return sl_err_set(err, -E2BIG, "%s: more than %d workloads", workload->name,
+				  SL_WORKLOADS_MAX);
+	}
+	published = sl_arena_alloc(&sc->arena, n * sizeof(*published));
+	if (!published) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	for (int i = 0; i < sc->n_variants * old; i++) {
+		published[i / old * (old + 1) + i % old] = sc->published[i];
+	}
+	sc->published = published;
+	sc->workloads[old] = *workload;
+	sc->workloads[old].run = old;
+	return sc->n_workloads++;
+}
+
 const struct sl_published *sl_scenario_published(const struct sl_scenario *sc, int variant, int workload)
 {
 	const struct sl_published *cell = &sc->published[variant * sc->n_workloads + workload];

@@ -73,6 +73,9 @@ const char *sl_scenario_description(const struct sl_scenario *sc);
 const char *sl_scenario_teaches(const struct sl_scenario *sc);
 int sl_scenario_variants(const struct sl_scenario *sc);
 const char *sl_scenario_variant_name(const struct sl_scenario *sc, int variant);
+/* One more workload, with no published figures; indices of the others stay. Returns its own, or -E2BIG,
+ * -ENOMEM. */
+int sl_scenario_workload_add(struct sl_scenario *sc, const struct sl_workload *workload, struct sl_err *err);
 int sl_scenario_workloads(const struct sl_scenario *sc);
 const struct sl_workload *sl_scenario_workload(const struct sl_scenario *sc, int workload);
 /* Index by name, -1 when there is none. */

@@ -32,6 +32,11 @@ static int command_latency(void *arg, const struct sl_verb_call *call)
 		return sl_err_set(call->err, -EINVAL, "latency \"%.20s\": say on or off", call->word[1]);
 	}
 	disks->instant = off;
+	if (!off) {
+		/* What status tells is about the phase that begins now. */
+		sl_hist_reset(&disks->lateness);
+		sl_hist_reset(&disks->modelled);
+	}
 	for (int i = 0; i < disks->n_disks; i++) {
 		sl_disk_pacer_latency(disks->pacers[i], !off);
 	}
@@ -157,6 +162,26 @@ static int command_slow(void *arg, const struct sl_verb_call *call)
 	return 0;
 }
 
+static int command_dilate(void *arg, const struct sl_verb_call *call)
+{
+	struct sl_disks *disks = arg;
+	double dilate;
+	int rc = sl_units_parse(call->word[1], SL_UNIT_NONE, &dilate, call->err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (!(dilate >= 1 / SLOW_MAX && dilate <= SLOW_MAX)) {
+		return sl_err_set(call->err, -EINVAL, "dilate \"%.20s\": must be from 1e-6 to 1e6",
+				  call->word[1]);
+	}
+	disks->dilate = dilate;
+	for (int i = 0; i < disks->n_disks; i++) {
+		sl_disk_pacer_set_pace(disks->pacers[i], dilate * disks->disks[i].slow);
+	}
+	return 0;
+}
+
 static int command_quit(void *arg, const struct sl_verb_call *call)
 {
 	struct sl_disks *disks = arg;
@@ -215,6 +240,7 @@ int sl_disks_command(struct sl_disks *disks, char *command, char *reply, size_t 
 	    {"pull", "pull DISK SIDE", 3, 3, command_pull},
 	    {"attach", "attach DISK SIDE", 3, 3, command_attach},
 	    {"slow", "slow DISK FACTOR", 3, 3, command_slow},
+	    {"dilate", "dilate K", 2, 2, command_dilate},
 	    {"status", "status", 1, 1, command_status},
 	    {"quit", "quit", 1, 1, command_quit},
 	    {NULL, NULL, 0, 0, NULL},

@@ -14,7 +14,7 @@
 
 const char *sl_engine_name(enum sl_engine engine)
 {
-	static const char *const names[] = {"model", "model(lab)", "live"};
+	static const char *const names[] = {"model", "model(lab)", "live", "vm"};
 
 	return names[engine];
 }

@@ -55,7 +55,8 @@ struct sl_measure {
 enum sl_engine {
 	SL_ENGINE_MODEL,
 	SL_ENGINE_MODEL_LAB, /* the model with the substitutions of the real engine beside it */
-	SL_ENGINE_LIVE
+	SL_ENGINE_LIVE,
+	SL_ENGINE_VM
 };
 
 struct sl_cell {
@@ -137,7 +138,7 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
 		    size_t size);
 
-const char *sl_engine_name(enum sl_engine engine);                /* "model", "model(lab)", "live" */
+const char *sl_engine_name(enum sl_engine engine);                /* "model", "model(lab)", "live", "vm" */
 const char *sl_metric_unit(enum sl_workload_kind kind);           /* of the kind's own metric */
 const char *sl_workload_unit(const struct sl_workload *workload); /* "TPS", "requests/s", "writes/s", ... */
 /* The figure that `workload` reports. */

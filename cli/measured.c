@@ -1,0 +1,86 @@
+#include "cli/measured.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define QUICK_ROWS 100000
+#define QUICK_FILE_BYTES 536870912.0
+#define QUICK_REQUESTS 1000
+
+void sl_measured_shrink(struct sl_workload *load)
+{
+	load->rows = load->rows < QUICK_ROWS ? load->rows : QUICK_ROWS;
+	load->file_total_bytes =
+	    load->file_total_bytes < QUICK_FILE_BYTES ? load->file_total_bytes : QUICK_FILE_BYTES;
+}
+
+void sl_measured_limit(const struct sl_measured_limits *limits, struct sl_workload *load)
+{
+	double time_ns = (double)limits->time_s * 1e9;
+
+	load->max_time_ns *= limits->dilate;
+	if (limits->time_s > 0 && (load->max_time_ns <= 0 || load->max_time_ns > time_ns)) {
+		load->max_time_ns = time_ns;
+	}
+	if (limits->quick && (load->max_requests == 0 || load->max_requests > QUICK_REQUESTS)) {
+		load->max_requests = QUICK_REQUESTS;
+	}
+}
+
+void sl_measured_warn(struct sl_cell *cell, const char *text)
+{
+	size_t used = strlen(cell->warning);
+
+	if (!strstr(cell->warning, text)) {
+		(void)snprintf(cell->warning + used, sizeof(cell->warning) - used, "%s%s",
+			       used > 0 ? "; " : "", text);
+	}
+}
+
+void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate)
+{
+	struct sl_measure m = result->measure;
+
+	m.rate *= dilate;
+	m.elapsed_ns = (int64_t)((double)m.elapsed_ns / dilate);
+	m.p50_ns = (int64_t)((double)m.p50_ns / dilate);
+	m.p95_ns = (int64_t)((double)m.p95_ns / dilate);
+	m.p99_ns = (int64_t)((double)m.p99_ns / dilate);
+	cell->measure = cell->n_samples == 0 ? m : cell->measure;
+	cell->samples[cell->n_samples++] = m.rate;
+	cell->dilate = dilate;
+	if (result->warning[0] != '\0') {
+		sl_measured_warn(cell, result->warning);
+	}
+}
+
+int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, uint64_t seed, int n,
+		      struct sl_cell *cell, struct sl_err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < n; i++) {
+		struct sl_measure measure;
+
+		rc = i == 0 ? sl_stack_run_loss(box, load, seed, NULL, &measure, err)
+			    : sl_stack_run(box, load, seed + (uint64_t)i, NULL, &measure, err);
+		if (rc == 0) {
+			cell->measure = i == 0 ? measure : cell->measure;
+			cell->samples[cell->n_samples++] = measure.rate;
+		}
+	}
+	return rc;
+}
+
+void sl_measured_finish(const struct sl_scenario *sc, struct sl_cell *cell)
+{
+	const struct sl_published *published = sl_scenario_published(sc, cell->variant, cell->workload);
+
+	sl_stats_mean_ci(cell->samples, cell->n_samples, &cell->value, &cell->ci95);
+	if (published) {
+		cell->has_published = true;
+		cell->published = published->value;
+		cell->role = published->role;
+		cell->error_pct = (cell->value / published->value - 1) * 100;
+	}
+}

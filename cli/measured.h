@@ -1,0 +1,31 @@
+/* What the engines on the wall clock have in common: the limits of a load, samples in time of the model, the
+ * cells of the model beside them. */
+#ifndef SL_CLI_MEASURED_H
+#define SL_CLI_MEASURED_H
+
+#include "cli/live_load.h"
+#include "sim/stack/result.h"
+
+struct sl_measured_limits {
+	uint64_t time_s; /* of each measurement at most; 0 = what the workload says */
+	bool quick;      /* small table and files, few requests */
+	double dilate;
+};
+
+/* The workload as it is run in a guest: time on the wall. */
+void sl_measured_limit(const struct sl_measured_limits *limits, struct sl_workload *load);
+/* Table and files of --quick. */
+void sl_measured_shrink(struct sl_workload *load);
+
+/* Appends to the cell's warning; what it already says is not repeated. */
+void sl_measured_warn(struct sl_cell *cell, const char *text);
+/* Adds one run on the wall clock to the cell, undilated. */
+void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate);
+
+/* As many samples of the model as the measured cell has, with the same seeds. */
+int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, uint64_t seed, int n,
+		      struct sl_cell *cell, struct sl_err *err);
+/* Mean, interval, and what was published. */
+void sl_measured_finish(const struct sl_scenario *sc, struct sl_cell *cell);
+
+#endif

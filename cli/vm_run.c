@@ -1,0 +1,540 @@
+#include "cli/vm_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lab_control.h"
+#include "cli/lab_life.h"
+#include "cli/live_lab.h"
+#include "cli/measured.h"
+#include "cli/serving.h"
+#include "cli/signals.h"
+#include "cli/vm_cell.h"
+#include "cli/vm_kept.h"
+
+#define DOWN_MS 120000
+#define END_MS 20000
+#define CPU_FULL 0.9 /* a VM busier than this sets the rate, not the disks */
+#define DILATE_AUTO_MAX 20
+#define CALIBRATION_NS 15e9
+#define CALIBRATION_ROWS 100000
+
+struct job {
+	const struct sl_scenario *sc;
+	const struct sl_vm_options *options;
+	struct sl_live *live;
+	struct sl_lab_plan plan;
+	bool ours; /* the lab was not up before */
+	struct sl_vm_kept kept;
+	struct sl_vm_costs costs;
+	double dilate;
+	int n_workloads, n_cells;
+	int *workloads;        /* those that can run */
+	struct sl_cell *cells; /* [workload * plan.n_variants + variant]: the measured ones */
+	int done, total;
+};
+
+/* Lab */
+
+static bool runs(const struct sl_workload *workload)
+{
+	return workload->kind == SL_WL_OLTP || workload->kind == SL_WL_FILEIO;
+}
+
+static int plan_make(struct job *job, struct sl_err *err)
+{
+	const struct sl_run_options *run = job->options->run;
+	struct sl_words names = {0};
+	struct sl_lab_plan_options plan = {.scenario = job->options->scenario,
+					   .variants = &names,
+					   .sets = job->options->sets,
+					   .dilate = job->options->dilate > 0 ? job->options->dilate : 1};
+
+	for (int i = 0; run->variants && i < run->n_variants; i++) {
+		if (names.n == SL_WORDS_MAX) {
+			return sl_err_set(err, -E2BIG, "--variant: more than %d", SL_WORDS_MAX);
+		}
+		names.word[names.n++] = sl_scenario_variant_name(job->sc, run->variants[i]);
+	}
+	return sl_lab_plan(&plan, &job->plan, err);
+}
+
+/* A lab that is up must be of this scenario. */
+static int lab_matches(const struct job *job, const char *status, struct sl_err *err)
+{
+	char key[32];
+
+	(void)snprintf(key, sizeof(key), "key %016llx\n", (unsigned long long)job->plan.key);
+	return strstr(status, key) ? 0
+				   : sl_err_set(err, -EBUSY,
+						"lab %s is up with another scenario or other settings; run "
+						"sloglab vm down --name %s",
+						job->plan.name, job->plan.name);
+}
+
+static int lab_up(struct job *job, struct sl_err *err)
+{
+	char status[8192];
+	struct sl_err absent = {0};
+	int rc = sl_lab_ask(job->plan.dir, status, sizeof(status), &absent, "status");
+
+	if (rc == 0) {
+		return lab_matches(job, status, err);
+	}
+	rc = sl_lab_bring_up(&job->plan, job->options->said, err);
+	job->ours = rc == 0;
+	return rc;
+}
+
+/* A load that was left behind in a lab that stays up is ended. */
+static void lab_leave(struct job *job)
+{
+	struct sl_err ignored = {0};
+	struct sl_lab_run run;
+
+	if (job->ours) {
+		(void)sl_lab_remove(job->plan.dir, DOWN_MS, &ignored);
+		return;
+	}
+	if (sl_lab_run(job->plan.dir, "guest", "killall -q sloglab-load", END_MS, NULL, &run, &ignored) ==
+	    0) {
+		sl_lab_run_fini(&run);
+	}
+	(void)sl_lab_ask_disks(job->plan.dir, "latency on", NULL, 0, &ignored);
+}
+
+/* Dilation */
+
+/* One client without modelled latencies: what is busy is what the lab's CPUs need for a transaction that
+ * commits. */
+static int costs_measure(struct job *job, struct sl_vm_costs *ret, struct sl_err *err)
+{
+	const struct sl_workload load = {.name = "calibration",
+					 .kind = SL_WL_OLTP,
+					 .threads = 1,
+					 .rows = CALIBRATION_ROWS,
+					 .max_time_ns = CALIBRATION_NS};
+	const struct sl_vm_cell cell = {.dir = job->plan.dir,
+					.variant = sl_scenario_variant_name(job->sc, job->plan.variants[0]),
+					.box = &job->plan.boxes[0],
+					.load = &load,
+					.dilate = 1,
+					.seed = 1,
+					.free = true};
+	struct sl_vm_sample sample;
+	int rc = sl_vm_cell_run(&cell, &sample, err);
+
+	if (rc == 0) {
+		double n = (double)sample.load.measure.operations;
+
+		*ret = (struct sl_vm_costs){.oltp_ns = sample.guest_cpu_ns / n,
+					    .sync_ns = sample.storage_cpu_ns / n};
+		sl_vm_sample_fini(&sample);
+	}
+	return rc;
+}
+
+/* How many times as slow the lab is in a transaction and its commit as the scenario's box. */
+static double dilate_auto(const struct job *job)
+{
+	const struct sl_box *box = &job->plan.boxes[0];
+	double k =
+	    (job->costs.oltp_ns + job->costs.sync_ns) / (sl_vm_lab_oltp_ns(box) + sl_vm_lab_sync_ns(box));
+
+	return k < 1 ? 1 : k > DILATE_AUTO_MAX ? DILATE_AUTO_MAX : k;
+}
+
+static int dilate_find(struct job *job, struct sl_err *err)
+{
+	char command[64];
+	int rc = 0;
+
+	if (!sl_vm_kept_costs(&job->kept, &job->costs)) {
+		rc = costs_measure(job, &job->costs, err);
+		if (rc == 0) {
+			rc = sl_vm_kept_costs_set(&job->kept, &job->costs, err);
+		}
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	job->dilate = job->options->dilate > 0 ? job->options->dilate : dilate_auto(job);
+	(void)snprintf(command, sizeof(command), "dilate %.6g", job->dilate);
+	return sl_lab_ask_disks(job->plan.dir, command, NULL, 0, err);
+}
+
+/* Cells */
+
+static void load_make(const struct job *job, int workload, struct sl_workload *ret)
+{
+	const struct sl_measured_limits limits = {
+	    .time_s = job->options->time_s, .quick = job->options->quick, .dilate = job->dilate};
+
+	*ret = *sl_scenario_workload(job->sc, workload);
+	if (job->options->quick) {
+		sl_measured_shrink(ret);
+	}
+	sl_measured_limit(&limits, ret);
+}
+
+static void warn_busy(struct sl_cell *cell, const char *machine, double busy)
+{
+	char text[160];
+
+	if (busy > CPU_FULL) {
+		(void)snprintf(
+		    text, sizeof(text),
+		    "the CPU of the %s VM was busy for %.0f %% of the time: it set the rate, not the "
+		    "modelled disks",
+		    machine, busy * 100);
+		sl_measured_warn(cell, text);
+	}
+}
+
+/* Of several samples the worst timing is the one to judge by. */
+static int timing_keep(struct job *job, const struct sl_cell *cell, const struct sl_vm_sample *sample,
+		       struct sl_err *err)
+{
+	struct sl_live *live = job->live;
+	struct sl_timing timing = {.variant = cell->variant,
+				   .workload = cell->workload,
+				   .lateness_p50_ns = sample->late_p50_ns,
+				   .lateness_p99_ns = sample->late_p99_ns,
+				   .modelled_p50_ns = sample->modelled_p50_ns};
+	struct sl_timing *timings;
+
+	timing.trustworthy =
+	    (double)timing.lateness_p99_ns <= SL_SERVING_LATE_SHARE * (double)timing.modelled_p50_ns;
+	for (int i = 0; i < live->n_timings; i++) {
+		struct sl_timing *old = &live->timings[i];
+
+		if (old->variant == cell->variant && old->workload == cell->workload) {
+			*old = timing.lateness_p99_ns > old->lateness_p99_ns ? timing : *old;
+			return 0;
+		}
+	}
+	timings = realloc(live->timings, (size_t)(live->n_timings + 1) * sizeof(*timings));
+	if (!timings) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	live->timings = timings;
+	live->timings[live->n_timings++] = timing;
+	return 0;
+}
+
+/* Moves the evidence out of the sample, in the place of an earlier one. */
+static int evidence_keep(struct job *job, const struct sl_cell *cell, struct sl_vm_sample *sample,
+			 struct sl_err *err)
+{
+	struct sl_live *live = job->live;
+	struct sl_evidence *list, *at = NULL;
+
+	sample->evidence.variant = cell->variant;
+	sample->evidence.workload = cell->workload;
+	for (int i = 0; i < live->n_evidence; i++) {
+		if (live->evidence[i].variant == cell->variant &&
+		    live->evidence[i].workload == cell->workload) {
+			at = &live->evidence[i];
+			sl_evidence_fini(at);
+		}
+	}
+	if (!at) {
+		list = realloc(live->evidence, (size_t)(live->n_evidence + 1) * sizeof(*list));
+		if (!list) {
+			return sl_err_set(err, -ENOMEM, "out of memory");
+		}
+		live->evidence = list;
+		at = &live->evidence[live->n_evidence++];
+	}
+	*at = sample->evidence;
+	sample->evidence = (struct sl_evidence){0};
+	return 0;
+}
+
+static int sample_keep(struct job *job, struct sl_cell *cell, struct sl_vm_sample *sample, struct sl_err *err)
+{
+	int rc = timing_keep(job, cell, sample, err);
+
+	sl_measured_sample(cell, &sample->load, job->dilate);
+	warn_busy(cell, "guest", sample->evidence.guest_busy);
+	warn_busy(cell, "storage", sample->evidence.storage_busy);
+	return rc < 0 ? rc : evidence_keep(job, cell, sample, err);
+}
+
+static int sample_take(struct job *job, int v, struct sl_cell *cell, int repeat, struct sl_err *err)
+{
+	const char *variant = sl_scenario_variant_name(job->sc, cell->variant);
+	const char *workload = sl_scenario_workload(job->sc, cell->workload)->name;
+	struct sl_workload load;
+	const struct sl_vm_cell measured = {.dir = job->plan.dir,
+					    .variant = variant,
+					    .box = &job->plan.boxes[v],
+					    .load = &load,
+					    .dilate = job->dilate,
+					    .seed = job->options->run->seed + (uint64_t)repeat};
+	struct sl_vm_sample sample;
+	int rc = 0;
+
+	load_make(job, cell->workload, &load);
+	if (!sl_vm_kept_find(&job->kept, variant, workload, repeat, &sample)) {
+		rc = sl_vm_cell_run(&measured, &sample, err);
+		if (rc < 0) {
+			return rc;
+		}
+		rc = sl_vm_kept_add(&job->kept, variant, workload, repeat, &sample, err);
+	}
+	if (rc == 0) {
+		rc = sample_keep(job, cell, &sample, err);
+	}
+	sl_vm_sample_fini(&sample);
+	return rc;
+}
+
+static int progress(struct job *job, struct sl_err *err)
+{
+	const struct sl_run_options *run = job->options->run;
+
+	return run->progress && !run->progress(run->progress_arg, job->done, job->total)
+		   ? sl_err_set(err, -EINTR, "interrupted")
+		   : 0;
+}
+
+/* All variants before the next repeat: what drifts on this machine meets all alike. */
+static int samples_take(struct job *job, struct sl_err *err)
+{
+	int rc = progress(job, err);
+
+	for (int i = 0; rc == 0 && i < job->options->run->repeat; i++) {
+		for (int v = 0; rc == 0 && v < job->plan.n_variants; v++) {
+			for (int w = 0; rc == 0 && w < job->n_workloads; w++) {
+				rc = sample_take(job, v, &job->cells[w * job->plan.n_variants + v], i, err);
+				job->done += rc == 0;
+				rc = rc < 0 ? rc : progress(job, err);
+			}
+		}
+	}
+	return rc;
+}
+
+/* The model beside a measured cell. */
+static int cell_model(struct job *job, const struct sl_cell *cell, struct sl_cell *ret, struct sl_err *err)
+{
+	const struct sl_measured_limits limits = {.time_s = 0, .quick = job->options->quick, .dilate = 1};
+	struct sl_lab_config config;
+	char nbd[SL_LAB_PATH_MAX];
+	struct sl_vm_lab lab = {
+	    .dilate = job->dilate, .oltp_ns = job->costs.oltp_ns, .sync_ns = job->costs.sync_ns};
+	struct sl_workload load = *sl_scenario_workload(job->sc, cell->workload);
+	double cap_ns = (double)job->options->time_s * 1e9 / job->dilate;
+	struct sl_box box;
+	int rc = sl_scenario_box(job->sc, cell->variant, &box, err);
+
+	config = sl_lab_plan_config(&job->plan, nbd);
+	lab.kvm = config.kvm;
+	if (job->options->quick) {
+		sl_measured_shrink(&load);
+	}
+	sl_measured_limit(&limits, &load);
+	if (cap_ns > 0 && (load.max_time_ns <= 0 || load.max_time_ns > cap_ns)) {
+		load.max_time_ns = cap_ns;
+	}
+	*ret = (struct sl_cell){
+	    .variant = cell->variant, .workload = cell->workload, .engine = SL_ENGINE_MODEL_LAB};
+	if (rc == 0) {
+		sl_vm_lab_box(&lab, &box, &job->live->result);
+		rc = sl_measured_model(&box, &load, job->options->run->seed, cell->n_samples, ret, err);
+	}
+	return rc;
+}
+
+static void warn_late(const struct job *job, struct sl_cell *cell)
+{
+	for (int i = 0; i < job->live->n_timings; i++) {
+		const struct sl_timing *t = &job->live->timings[i];
+		char late[32], modelled[32], text[160];
+
+		if (t->variant == cell->variant && t->workload == cell->workload && !t->trustworthy) {
+			sl_report_time(t->lateness_p99_ns, late, sizeof(late));
+			sl_report_time(t->modelled_p50_ns, modelled, sizeof(modelled));
+			(void)snprintf(
+			    text, sizeof(text),
+			    "the disks were late by %s (p99) where %s (p50) is modelled, on the wall", late,
+			    modelled);
+			sl_measured_warn(cell, text);
+		}
+	}
+}
+
+static int cells_finish(struct job *job, struct sl_err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < job->n_cells; i++) {
+		struct sl_cell *cell = &job->cells[i], modelled;
+
+		if (cell->n_samples == 0) {
+			continue;
+		}
+		rc = cell_model(job, cell, &modelled, err);
+		if (rc == 0) {
+			warn_late(job, cell);
+			sl_measured_finish(job->sc, &modelled);
+			sl_measured_finish(job->sc, cell);
+			if (sl_result_add(&job->live->result, &modelled) < 0 ||
+			    sl_result_add(&job->live->result, cell) < 0) {
+				rc = sl_err_set(err, -ENOMEM, "out of memory");
+			}
+		}
+	}
+	return rc;
+}
+
+static int cells_make(struct job *job, struct sl_err *err)
+{
+	const struct sl_run_options *run = job->options->run;
+	int n = run->workloads ? run->n_workloads : sl_scenario_workloads(job->sc);
+
+	job->workloads = calloc((size_t)n + 1, sizeof(*job->workloads));
+	for (int i = 0; job->workloads && i < n; i++) {
+		int w = run->workloads ? run->workloads[i] : i;
+
+		if (runs(sl_scenario_workload(job->sc, w))) {
+			job->workloads[job->n_workloads++] = w;
+		}
+	}
+	job->live->n_skipped = n - job->n_workloads;
+	job->n_cells = job->n_workloads * job->plan.n_variants;
+	job->total = job->n_cells * run->repeat;
+	job->cells = calloc((size_t)job->n_cells + 1, sizeof(*job->cells));
+	if (!job->workloads || !job->cells) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	if (job->n_workloads == 0) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "--engine vm: none of the workloads asked for runs in a guest; it takes the "
+		    "kinds oltp and fileio");
+	}
+	for (int i = 0; i < job->n_cells; i++) {
+		job->cells[i] = (struct sl_cell){.variant = job->plan.variants[i % job->plan.n_variants],
+						 .workload = job->workloads[i / job->plan.n_variants],
+						 .engine = SL_ENGINE_VM};
+	}
+	return 0;
+}
+
+/* What the kept measurements were made under, besides scenario and overrides. */
+static uint64_t kept_key(const struct job *job)
+{
+	const struct sl_vm_options *o = job->options;
+	char text[128];
+	uint64_t key = job->plan.key;
+
+	(void)snprintf(text, sizeof(text), "%d %llu %llu %.6g %s", o->quick, (unsigned long long)o->time_s,
+		       (unsigned long long)o->run->seed, o->dilate, job->plan.zfs);
+	for (const char *c = text; *c; c++) {
+		key = key * 31 + (unsigned char)*c;
+	}
+	return key;
+}
+
+static int job_run(struct job *job, struct sl_err *err)
+{
+	struct sl_err later = {0};
+	int rc = cells_make(job, err), code;
+
+	if (rc == 0) {
+		rc = lab_up(job, err);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	rc = sl_vm_kept_open(job->plan.name, kept_key(job), job->options->fresh, &job->kept, err);
+	if (rc == 0) {
+		rc = dilate_find(job, err);
+	}
+	if (rc == 0) {
+		rc = samples_take(job, err);
+	}
+	lab_leave(job);
+	code = cells_finish(job, rc == 0 ? err : &later);
+	if (rc == 0 && code == 0) {
+		sl_vm_kept_remove(&job->kept);
+	}
+	return rc < 0 ? rc : code;
+}
+
+int sl_vm_run(const struct sl_scenario *sc, const struct sl_vm_options *options, struct sl_live *ret,
+	      struct sl_err *err)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	int rc;
+
+	*ret = (struct sl_live){.result = {.scenario = sc, .seed = options->run->seed}, .trustworthy = true};
+	if (!job) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	*job = (struct job){.sc = sc, .options = options, .live = ret};
+	rc = plan_make(job, err);
+	if (rc == 0) {
+		rc = job_run(job, err);
+	}
+	sl_vm_kept_close(&job->kept);
+	sl_lab_plan_fini(&job->plan);
+	free(job->workloads);
+	free(job->cells);
+	free(job);
+	return rc;
+}
+
+/* The first workload of single updates, made of the first oltp where there is none. -ENOENT without either.
+ */
+static int update_find(struct sl_scenario *sc, struct sl_err *err)
+{
+	struct sl_workload update;
+	int oltp = -1;
+
+	for (int w = sl_scenario_workloads(sc) - 1; w >= 0; w--) {
+		const struct sl_workload *load = sl_scenario_workload(sc, w);
+
+		if (load->kind == SL_WL_OLTP && load->oltp_list == SL_LIST_UPDATE_INDEX) {
+			return w;
+		}
+		oltp = load->kind == SL_WL_OLTP ? w : oltp;
+	}
+	if (oltp < 0) {
+		return -ENOENT;
+	}
+	update = *sl_scenario_workload(sc, oltp);
+	update.oltp_list = SL_LIST_UPDATE_INDEX;
+	(void)snprintf(update.name, sizeof(update.name), "update_index");
+	return sl_scenario_workload_add(sc, &update, err);
+}
+
+int sl_vm_quick(struct sl_scenario *sc, struct sl_run_options *options, int variants[2], int workloads[3],
+		struct sl_err *err)
+{
+	bool given = options->workloads != NULL;
+	int update;
+
+	sl_live_quick(sc, options, variants, workloads);
+	if (given) {
+		return 0;
+	}
+	update = update_find(sc, err);
+	if (update == -ENOENT) {
+		return 0;
+	}
+	if (update < 0) {
+		return update;
+	}
+	for (int i = 0; i < options->n_workloads; i++) {
+		if (workloads[i] == update) {
+			return 0;
+		}
+	}
+	workloads[options->n_workloads++] = update;
+	return 0;
+}
