@@ -29,7 +29,7 @@ struct sl_evidence {
 	int variant, workload;
 	char *zpool_status, *zpool_iostat, *zil, *disks;
 	uint64_t log_writes, data_writes, data_flushes; /* requests at the modelled disks during the load */
-	double guest_busy, storage_busy;                /* shares of the VMs' CPU time */
+	double guest_busy, storage_busy, host_busy; /* shares of the CPU time of the VMs and this machine */
 };
 
 void sl_evidence_fini(struct sl_evidence *evidence);

@@ -113,12 +113,13 @@ static json_t *json_cell_timing(const struct sl_timing *t)
 
 static json_t *json_evidence(const struct sl_evidence *e)
 {
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "log_writes",
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "log_writes",
 			 (json_int_t)e->log_writes, "data_writes", (json_int_t)e->data_writes, "data_flushes",
 			 (json_int_t)e->data_flushes, "guest_cpu_busy", sl_json_figure(e->guest_busy),
-			 "storage_cpu_busy", sl_json_figure(e->storage_busy), "zpool_status",
-			 sl_json_text(e->zpool_status), "zpool_iostat", sl_json_text(e->zpool_iostat), "zil",
-			 sl_json_text(e->zil), "disks", sl_json_text(e->disks));
+			 "storage_cpu_busy", sl_json_figure(e->storage_busy), "host_cpu_busy",
+			 sl_json_figure(e->host_busy), "zpool_status", sl_json_text(e->zpool_status),
+			 "zpool_iostat", sl_json_text(e->zpool_iostat), "zil", sl_json_text(e->zil), "disks",
+			 sl_json_text(e->disks));
 }
 
 static void cell_put_measure(json_t *object, const struct sl_measure *measure)

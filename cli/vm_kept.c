@@ -18,16 +18,16 @@ static int path_make(const char *name, char ret[PATH_MAX], struct sl_err *err)
 	int n = given
 		    ? snprintf(ret, PATH_MAX, "%s/sloglab/runs/%s.json", state, name)
 		    : snprintf(ret, PATH_MAX, "%s/.local/state/sloglab/runs/%s.json", home ? home : "", name);
-	char *slash = n < PATH_MAX ? strrchr(ret, '/') : NULL;
+	char *slash;
 
-	if (!slash) {
+	if (n >= PATH_MAX) {
 		return sl_err_set(err, -ENAMETOOLONG, "XDG_STATE_HOME: path too long");
 	}
-	*slash = '\0';
-	if (mkdir(ret, 0700) < 0 && errno != EEXIST) {
-		return sl_err_set(err, -errno, "%.300s: %s", ret, strerror(errno));
+	for (slash = ret + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+		*slash = '\0';
+		(void)mkdir(ret, 0700);
+		*slash = '/';
 	}
-	*slash = '/';
 	return 0;
 }
 
@@ -104,6 +104,7 @@ static void sample_read(const json_t *cell, struct sl_vm_sample *ret)
 	e->data_flushes = (uint64_t)number(cell, "data_flushes");
 	e->guest_busy = number(cell, "guest_busy");
 	e->storage_busy = number(cell, "storage_busy");
+	e->host_busy = number(cell, "host_busy");
 	e->zpool_status = text_copy(cell, "zpool_status");
 	e->zpool_iostat = text_copy(cell, "zpool_iostat");
 	e->zil = text_copy(cell, "zil");
@@ -133,7 +134,7 @@ int sl_vm_kept_add(struct sl_vm_kept *kept, const char *variant, const char *wor
 	const struct sl_measure *m = &sample->load.measure;
 	const struct sl_evidence *e = &sample->evidence;
 	json_t *cell = json_pack(
-	    "{s:o, s:s, s:i, s:f, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}",
+	    "{s:o, s:s, s:i, s:f, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
 	    "variant", sl_json_text(variant), "workload", workload, "repeat", repeat, "rate", m->rate,
 	    "operations", (json_int_t)m->operations, "elapsed_ns", (json_int_t)m->elapsed_ns, "p50_ns",
 	    (json_int_t)m->p50_ns, "p95_ns", (json_int_t)m->p95_ns, "p99_ns", (json_int_t)m->p99_ns,
@@ -141,7 +142,7 @@ int sl_vm_kept_add(struct sl_vm_kept *kept, const char *variant, const char *wor
 	    "late_p99_ns", (json_int_t)sample->late_p99_ns, "modelled_p50_ns",
 	    (json_int_t)sample->modelled_p50_ns, "log_writes", (json_int_t)e->log_writes, "data_writes",
 	    (json_int_t)e->data_writes, "data_flushes", (json_int_t)e->data_flushes, "guest_busy",
-	    e->guest_busy, "storage_busy", e->storage_busy);
+	    e->guest_busy, "storage_busy", e->storage_busy, "host_busy", e->host_busy);
 
 	if (!cell || json_object_set_new(cell, "zpool_status", sl_json_text(e->zpool_status)) < 0 ||
 	    json_object_set_new(cell, "zpool_iostat", sl_json_text(e->zpool_iostat)) < 0 ||

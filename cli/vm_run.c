@@ -14,7 +14,6 @@
 #include "cli/vm_cell.h"
 #include "cli/vm_kept.h"
 
-#define DOWN_MS 120000
 #define END_MS 20000
 #define CPU_FULL 0.9 /* a VM busier than this sets the rate, not the disks */
 #define DILATE_AUTO_MAX 20
@@ -95,7 +94,7 @@ static void lab_leave(struct job *job)
 	struct sl_lab_run run;
 
 	if (job->ours) {
-		(void)sl_lab_remove(job->plan.dir, DOWN_MS, &ignored);
+		(void)sl_lab_remove(job->plan.dir, SL_LAB_DOWN_MS, &ignored);
 		return;
 	}
 	if (sl_lab_run(job->plan.dir, "guest", "killall -q sloglab-load", END_MS, NULL, &run, &ignored) ==
@@ -179,16 +178,16 @@ static void load_make(const struct job *job, int workload, struct sl_workload *r
 	sl_measured_limit(&limits, ret);
 }
 
-static void warn_busy(struct sl_cell *cell, const char *machine, double busy)
+/* `whose`: "the guest's" */
+static void warn_busy(struct sl_cell *cell, const char *whose, double busy)
 {
 	char text[160];
 
 	if (busy > CPU_FULL) {
 		(void)snprintf(
 		    text, sizeof(text),
-		    "the CPU of the %s VM was busy for %.0f %% of the time: it set the rate, not the "
-		    "modelled disks",
-		    machine, busy * 100);
+		    "%s CPU was busy for %.0f %% of the time: it set the rate, not the modelled disks", whose,
+		    busy * 100);
 		sl_measured_warn(cell, text);
 	}
 }
@@ -258,8 +257,9 @@ static int sample_keep(struct job *job, struct sl_cell *cell, struct sl_vm_sampl
 	int rc = timing_keep(job, cell, sample, err);
 
 	sl_measured_sample(cell, &sample->load, job->dilate);
-	warn_busy(cell, "guest", sample->evidence.guest_busy);
-	warn_busy(cell, "storage", sample->evidence.storage_busy);
+	warn_busy(cell, "the guest's", sample->evidence.guest_busy);
+	warn_busy(cell, "the storage VM's", sample->evidence.storage_busy);
+	warn_busy(cell, "this machine's", sample->evidence.host_busy);
 	return rc < 0 ? rc : evidence_keep(job, cell, sample, err);
 }
 

@@ -42,8 +42,8 @@ expect 2 '--json: value missing' run good.yaml --json
 expect 2 '--repeat: "0" is not a whole number from 1 to 64' run good.yaml --repeat 0
 expect 2 '--seed: "x" is not a whole number' run good.yaml --seed x
 expect 2 '--time: "0" is not a whole number' run good.yaml --engine live --time 0
-expect 2 '--engine: "vn" is not an engine; use model or live' run good.yaml --engine vn
-expect 2 '--time: works with --engine live only' run good.yaml --time 5
+expect 2 '--engine: "vn" is not an engine; use model, live or vm' run good.yaml --engine vn
+expect 2 '--time: works with --engine live and vm only' run good.yaml --time 5
 expect 2 '--trace: works with --engine model only' run good.yaml --engine live --trace t.json
 expect 2 'absent.yaml: no such file' run absent.yaml
 expect 2 'b3n-2015: no such scenario; did you mean b3n-2014?' run b3n-2015
@@ -65,7 +65,10 @@ expect 2 '--hold-out: "oltp3" is not in the scenario; did you mean oltp2?' fit b
 expect 2 '--hold-out: one workload only' fit b3n-2014 --hold-out oltp2,oltp4
 expect 2 'none of the workloads asked for can run here' run local.yaml --engine live
 expect 2 '--dilate: must be from 1 to 1e6' run good.yaml --engine live --dilate 0.5
-expect 2 '--quick: works with --engine live only' run good.yaml --quick
+expect 2 '--fresh: works with --engine vm only' run good.yaml --engine live --fresh
+expect 2 '--profile: works with --engine live only' run good.yaml --engine vm --profile p.yaml
+expect 2 '--trace: works with --engine model only' run good.yaml --engine vm --trace t.json
+expect 2 '--quick: works with --engine live and vm only' run good.yaml --quick
 expect 2 'nowhere/host.yaml' run good.yaml --engine live --profile nowhere/host.yaml
 expect 2 'good.yaml: takes no argument' doctor good.yaml
 SLOGLAB_DATA=/nowhere

@@ -1,0 +1,183 @@
+/* What engine vm reads of its machines, keeps of an unfinished run, and puts into the model beside it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/live_lab.h"
+#include "cli/vm_cell.h"
+#include "cli/vm_kept.h"
+
+Test(vm_cell, cpu_times_count_what_is_not_idle)
+{
+	double busy, all;
+
+	cr_assert(sl_vm_cpu_parse("cpu  100 10 40 800 50 0 0 0 0 0\ncpu0 1 2\n", &busy, &all));
+	cr_assert_float_eq(busy, 150e7, 1);
+	cr_assert_float_eq(all, 1000e7, 1);
+}
+
+Test(vm_cell, cpu_times_of_a_broken_guest_are_refused)
+{
+	static const char *const bad[] = {"", "cpu 1 2 3", "MemTotal: 5", "cpux 1 2 3 4 5"};
+	double busy, all;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_expect(!sl_vm_cpu_parse(bad[i], &busy, &all), "%s", bad[i]);
+	}
+	cr_expect(!sl_vm_cpu_parse(NULL, &busy, &all));
+}
+
+Test(vm_cell, requests_are_told_apart_by_the_disks_names)
+{
+	struct sl_vm_requests n;
+
+	sl_vm_requests_parse("latency on dilate 1\n"
+			     "disk hdd0 device x reads 1 writes 20 flushes 3 trims 0\n"
+			     "disk hdd1 device x reads 1 writes 22 flushes 4 trims 0\n"
+			     "disk log0 device x reads 0 writes 700 flushes 9 trims 0\n",
+			     &n);
+	cr_assert_eq(n.log_writes, 700);
+	cr_assert_eq(n.data_writes, 42);
+	cr_assert_eq(n.data_flushes, 7);
+}
+
+Test(vm_cell, a_line_without_the_word_takes_no_number_from_the_next)
+{
+	struct sl_vm_requests n;
+
+	sl_vm_requests_parse("disk log0 device x\ndisk hdd0 device x writes 5 flushes 1\n", &n);
+	cr_assert_eq(n.log_writes, 0);
+	cr_assert_eq(n.data_writes, 5);
+}
+
+/* A run's state in a folder of its own. */
+static char state[64];
+
+static void state_make(void)
+{
+	(void)snprintf(state, sizeof(state), "/tmp/sl-kept-XXXXXX");
+	cr_assert(mkdtemp(state) != NULL);
+	cr_assert_eq(setenv("XDG_STATE_HOME", state, 1), 0);
+}
+
+static void state_remove(void)
+{
+	char path[128];
+	static const char *const parts[] = {"/sloglab/runs/box.json", "/sloglab/runs", "/sloglab", ""};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s%s", state, parts[i]);
+		(void)remove(path);
+	}
+}
+
+static void kept_one(uint64_t key)
+{
+	char status[] = "pool: tank\xff", empty[] = "";
+	struct sl_vm_sample sample = {
+	    .load = {.measure = {.rate = 76.5, .operations = 1000, .elapsed_ns = 13000000000, .p99_ns = 5},
+		     .warning = "saturated"},
+	    .evidence = {.zpool_status = status,
+			 .zpool_iostat = empty,
+			 .zil = empty,
+			 .disks = empty,
+			 .log_writes = 1234,
+			 .guest_busy = 0.5}};
+	struct sl_vm_costs costs = {.oltp_ns = 2e7, .sync_ns = 3e6};
+	struct sl_vm_kept kept;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_vm_kept_open("box", key, false, &kept, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_vm_kept_costs_set(&kept, &costs, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_vm_kept_add(&kept, "slog", "oltp2", 1, &sample, &err), 0, "%s", err.msg);
+	sl_vm_kept_close(&kept);
+}
+
+static bool kept_has(uint64_t key, bool fresh, int repeat, struct sl_vm_sample *ret)
+{
+	struct sl_vm_kept kept;
+	struct sl_err err = {0};
+	bool found;
+
+	cr_assert_eq(sl_vm_kept_open("box", key, fresh, &kept, &err), 0, "%s", err.msg);
+	found = sl_vm_kept_find(&kept, "slog", "oltp2", repeat, ret);
+	sl_vm_kept_close(&kept);
+	return found;
+}
+
+Test(vm_kept, an_unfinished_run_goes_on_behind_what_it_measured, .init = state_make, .fini = state_remove)
+{
+	struct sl_vm_sample sample;
+
+	kept_one(7);
+	cr_assert(kept_has(7, false, 1, &sample));
+	cr_assert_float_eq(sample.load.measure.rate, 76.5, 1e-6);
+	cr_assert_eq(sample.load.measure.operations, 1000);
+	cr_assert_str_eq(sample.load.warning, "saturated");
+	cr_assert_str_eq(sample.evidence.zpool_status, "pool: tank?");
+	cr_assert_eq(sample.evidence.log_writes, 1234);
+	sl_vm_sample_fini(&sample);
+	cr_assert(!kept_has(7, false, 0, &sample), "another repeat was never measured");
+}
+
+Test(vm_kept, other_settings_and_fresh_forget_it, .init = state_make, .fini = state_remove)
+{
+	struct sl_vm_sample sample;
+
+	kept_one(7);
+	cr_assert(!kept_has(8, false, 1, &sample));
+	cr_assert(!kept_has(7, true, 1, &sample));
+}
+
+Test(vm_kept, a_broken_file_counts_as_nothing, .init = state_make, .fini = state_remove)
+{
+	struct sl_vm_sample sample;
+	char path[128];
+	FILE *file;
+
+	kept_one(7);
+	(void)snprintf(path, sizeof(path), "%s/sloglab/runs/box.json", state);
+	file = fopen(path, "we");
+	cr_assert(file != NULL);
+	cr_assert_geq(fputs("{\"key\": \"0000000000000007\", \"cells\": 3", file), 0);
+	cr_assert_eq(fclose(file), 0);
+	cr_assert(!kept_has(7, false, 1, &sample));
+}
+
+static void b3n_box(struct sl_box *box)
+{
+	struct sl_scenario *sc;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_scenario_load(SL_SOURCE_DIR "/scenarios/b3n-2014.yaml", SL_SOURCE_DIR "/sim/scenario",
+				      &sc, &err),
+		     0, "%s", err.msg);
+	cr_assert_eq(sl_scenario_box(sc, 0, box, &err), 0);
+	sl_scenario_free(sc);
+}
+
+Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
+{
+	struct sl_result result = {0};
+	struct sl_box box, before;
+	struct sl_vm_lab lab = {.dilate = 4};
+
+	b3n_box(&box);
+	before = box;
+	lab.oltp_ns = 8 * sl_vm_lab_oltp_ns(&box);
+	lab.sync_ns = 12 * sl_vm_lab_sync_ns(&box);
+	sl_vm_lab_box(&lab, &box, &result);
+	cr_expect_eq(box.hypervisor, SL_HYP_QEMU);
+	cr_expect_eq(box.zil, SL_ZFS_21);
+	cr_expect_eq(box.encryption, SL_ENCRYPT_NONE);
+	cr_expect_eq(box.guest_vcpus, 1);
+	/* 8 and 12 times as slow on the wall are 2 and 3 times where a second takes four. */
+	cr_expect_float_eq(box.guest_oltp_cpu_ns, 2 * before.guest_oltp_cpu_ns, 1);
+	cr_expect_float_eq(box.zil_commit_cpu_ns, 3 * before.zil_commit_cpu_ns, 1);
+	cr_expect_float_eq(box.nfsd_byte_bps, before.nfsd_byte_bps / 3, 1);
+	cr_expect_eq(box.txg_timeout_ns, before.txg_timeout_ns);
+	cr_assert(result.n_substitutions >= 6, "%d", result.n_substitutions);
+}
