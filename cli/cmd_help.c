@@ -51,6 +51,7 @@ static void help_all(FILE *out)
 	      "  sloglab run b3n-2014                          the published benchmark, predicted\n"
 	      "  sloglab run quick --engine live               the same effect, measured with a real NFS "
 	      "client\n"
+	      "  sloglab run lab-honest-flush --engine vm      real OpenZFS and MariaDB in virtual machines\n"
 	      "  sloglab run b3n-2014 --html report.html       a page with charts and every parameter\n\n"
 	      "`sloglab COMMAND --help` lists the options; sloglab(1) and sloglab-scenario(5) explain.\n",
 	      out);

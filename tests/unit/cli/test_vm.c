@@ -9,6 +9,7 @@
 #include "cli/live_lab.h"
 #include "cli/vm_cell.h"
 #include "cli/vm_kept.h"
+#include "cli/vm_run.h"
 
 Test(vm_cell, cpu_times_count_what_is_not_idle)
 {
@@ -180,4 +181,24 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 	cr_expect_float_eq(box.nfsd_byte_bps, before.nfsd_byte_bps / 3, 1);
 	cr_expect_eq(box.txg_timeout_ns, before.txg_timeout_ns);
 	cr_assert(result.n_substitutions >= 6, "%d", result.n_substitutions);
+}
+
+Test(vm_run, quick_adds_single_updates_to_a_scenario_without)
+{
+	struct sl_scenario *sc;
+	struct sl_run_options run = {0};
+	struct sl_err err = {0};
+	int variants[2], workloads[3];
+
+	cr_assert_eq(sl_scenario_load(SL_SOURCE_DIR "/scenarios/b3n-2014.yaml", SL_SOURCE_DIR "/sim/scenario",
+				      &sc, &err),
+		     0, "%s", err.msg);
+	cr_assert_eq(sl_vm_quick(sc, &run, variants, workloads, &err), 0, "%s", err.msg);
+	cr_assert_eq(run.n_variants, 2);
+	cr_assert_eq(run.n_workloads, 3);
+	cr_assert_str_eq(sl_scenario_workload(sc, workloads[0])->name, "oltp2");
+	cr_assert_str_eq(sl_scenario_workload(sc, workloads[1])->name, "rndwr");
+	cr_assert_str_eq(sl_scenario_workload(sc, workloads[2])->name, "update_index");
+	cr_assert_eq(sl_scenario_workload(sc, workloads[2])->oltp_list, SL_LIST_UPDATE_INDEX);
+	sl_scenario_free(sc);
 }

@@ -257,3 +257,19 @@ Test(scenario_load, provenance_names_are_those_of_the_files)
 		cr_assert_eq(found, kind >= SL_PROV_SPEC ? kind : -1);
 	}
 }
+
+Test(scenario_load, a_workload_more_leaves_the_published_figures_where_they_are)
+{
+	struct sl_scenario *sc = load_b3n();
+	struct sl_workload update = *sl_scenario_workload(sc, 0);
+	struct sl_err err = {0};
+
+	(void)snprintf(update.name, sizeof(update.name), "update_index");
+	cr_assert_eq(sl_scenario_workload_add(sc, &update, &err), 4, "%s", err.msg);
+	cr_assert_eq(sl_scenario_workloads(sc), 5);
+	cr_assert_eq(sl_scenario_find_workload(sc, "update_index"), 4);
+	cr_assert_null(sl_scenario_published(sc, 0, 4));
+	cr_assert_float_eq(sl_scenario_published(sc, 0, 0)->value, 151, 1e-9);
+	cr_assert_float_eq(sl_scenario_published(sc, 4, 3)->value, 609, 1e-9);
+	sl_scenario_free(sc);
+}
