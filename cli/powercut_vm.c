@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/lab_control.h"
 #include "cli/lab_life.h"
 #include "cli/signals.h"
+#include "sim/base/clock.h"
 
 #define STEP_MS 300000
 #define POLL_MS 500
@@ -28,10 +28,7 @@ struct cutter {
 
 static double clock_s(void)
 {
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+	return (double)sl_clock_ns() / 1e9;
 }
 
 /* A command in the guest; *ret_out (may be NULL) is what it printed, freed by the caller. `may_fail`: any
