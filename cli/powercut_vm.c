@@ -31,9 +31,8 @@ static double clock_s(void)
 	return (double)sl_clock_ns() / 1e9;
 }
 
-/* A command in the guest; *ret_out (may be NULL) is what it printed, freed by the caller. `may_fail`: any
- * exit code is right. */
-static int guest(const struct cutter *c, const char *shell, bool may_fail, char **ret_out, struct sl_err *err)
+/* A command in the guest; *ret_out (may be NULL) is what it printed, freed by the caller. */
+static int guest(const struct cutter *c, const char *shell, char **ret_out, struct sl_err *err)
 {
 	struct sl_lab_run run;
 	int rc = sl_lab_run(c->plan.dir, "guest", shell, STEP_MS, sl_signals_stopped, &run, err);
@@ -41,7 +40,7 @@ static int guest(const struct cutter *c, const char *shell, bool may_fail, char 
 	if (rc < 0) {
 		return rc;
 	}
-	if (run.code != 0 && !may_fail) {
+	if (run.code != 0) {
 		rc = sl_err_set(err, -EIO, "guest: \"%.60s\" failed with exit code %d", shell, run.code);
 	} else if (ret_out) {
 		*ret_out = run.out;
@@ -51,33 +50,25 @@ static int guest(const struct cutter *c, const char *shell, bool may_fail, char 
 	return rc;
 }
 
-static int acks_count(const struct cutter *c, int64_t *ret, struct sl_err *err)
+/* Until the writers work, and have for as long as was asked. */
+static int load_wait(const struct cutter *c, struct sl_err *err)
 {
-	char *text = NULL;
-	int rc = guest(c, "wc -l <" ACKS, false, &text, err);
-
-	if (rc == 0) {
-		*ret = strtoll(text, NULL, 10);
-	}
-	free(text);
-	return rc;
-}
-
-/* Until there are `wanted` acknowledgements and `seconds` have passed. */
-static int acks_wait(const struct cutter *c, int64_t wanted, double seconds, const char *what,
-		     struct sl_err *err)
-{
-	double start_s = clock_s();
-	int64_t have = 0;
-	int rc;
+	double start_s = clock_s(), past_s;
+	int64_t acks = 0;
+	char *text;
+	int rc = 0;
 
 	for (;;) {
-		rc = acks_count(c, &have, err);
-		if (rc < 0 || (have >= wanted && clock_s() - start_s >= seconds)) {
+		text = NULL;
+		rc = guest(c, "cat " ACKS " 2>/dev/null | wc -l", &text, err);
+		acks = rc == 0 ? strtoll(text, NULL, 10) : 0;
+		free(text);
+		past_s = clock_s() - start_s;
+		if (rc < 0 || (acks >= ACKS_MIN && past_s >= c->options->load_s)) {
 			return rc;
 		}
-		if (clock_s() - start_s > seconds + STEP_MS / 1e3) {
-			return sl_err_set(err, -ETIME, "guest: %s", what);
+		if (past_s > c->options->load_s + STEP_MS / 1e3) {
+			return sl_err_set(err, -ETIME, "guest: the load does not begin");
 		}
 		if (sl_signals_stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
@@ -97,7 +88,7 @@ static int load_start(const struct cutter *c, const char *variant, struct sl_err
 		       " --acks-sync=off --threads=%d --time=86400s </dev/null >/run/audit.log 2>&1 & "
 		       "echo $! >/run/audit.pid",
 		       SL_CUT_WRITERS);
-	return rc < 0 ? rc : guest(c, shell, false, NULL, err);
+	return rc < 0 ? rc : guest(c, shell, NULL, err);
 }
 
 /* The instant: the disks first, since what the machine does in the moment that it outlives them it cannot
@@ -117,13 +108,13 @@ static int verify(const struct cutter *c, struct sl_vm_cut *ret, struct sl_err *
 	    c,
 	    "p=$(cat /run/audit.pid); kill -INT $p; while kill -0 $p; do sleep 0.2; done 2>/dev/null; sync; "
 	    "echo 3 >/proc/sys/vm/drop_caches",
-	    false, NULL, err);
+	    NULL, err);
 
 	if (rc == 0) {
 		rc = guest(c,
 			   PROGRAM " audit verify --path=" RECORDS " --acks=" ACKS
 				   " --json=/run/verdict.json >/dev/null 2>&1; cat /run/verdict.json",
-			   false, &json, err);
+			   &json, err);
 	}
 	if (rc == 0) {
 		rc = sl_vm_cut_parse(json, ret, err);
@@ -139,7 +130,7 @@ static int variant_cut(const struct cutter *c, const char *variant, struct sl_vm
 
 	*ret = (struct sl_vm_cut){.variant = variant};
 	c->said(NULL, "load");
-	rc = rc < 0 ? rc : acks_wait(c, ACKS_MIN, c->options->load_s, "the load does not begin", err);
+	rc = rc < 0 ? rc : load_wait(c, err);
 	if (rc == 0) {
 		c->said(NULL, "power cut");
 		cut_s = clock_s();
@@ -150,7 +141,7 @@ static int variant_cut(const struct cutter *c, const char *variant, struct sl_vm
 		ret->down_s = clock_s() - cut_s;
 	}
 	/* The writers may have given up meanwhile; a disk that came back takes this. */
-	rc = rc < 0 ? rc : guest(c, "dd if=/dev/zero of=/root/on bs=4k count=1 conv=fsync", false, NULL, err);
+	rc = rc < 0 ? rc : guest(c, "dd if=/dev/zero of=/root/on bs=4k count=1 conv=fsync", NULL, err);
 	return rc < 0 ? rc : verify(c, ret, err);
 }
 
