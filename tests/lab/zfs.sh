@@ -4,6 +4,7 @@
 # shellcheck source=tests/lab/lib.sh
 . "$(dirname "$0")/lib.sh"
 images_ready
+scenario=$src/scenarios/lab-honest-flush.yaml
 socket=--socket=/run/mysqld/mysqld.sock
 program=/run/sloglab/sloglab-load
 load="$program oltp run --list=update_index --user=sbtest --rows=100000 --threads=2"
@@ -31,7 +32,7 @@ above() {
 	awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN { exit !(b > 0 && a >= f * b) }'
 }
 
-up b3n-2014 --variant none,s3500
+up "$scenario"
 storage zpool status tank >"$work/pool" || fail "no pool"
 guest 'sl-guest mysqld --innodb-buffer-pool-size=64M' >"$work/out" 2>&1 || fail "MariaDB: $(cat "$work/out")"
 read -r none_rate none_hdd none_log <<EOF
@@ -39,9 +40,9 @@ $(measure none)
 EOF
 note "none: $none_rate update_index/s, $none_hdd writes of the hard disks and $none_log of the log per 1000"
 read -r slog_rate slog_hdd slog_log <<EOF
-$(measure s3500)
+$(measure slog)
 EOF
-note "s3500: $slog_rate update_index/s, $slog_hdd writes of the hard disks and $slog_log of the log per 1000"
+note "slog: $slog_rate update_index/s, $slog_hdd writes of the hard disks and $slog_log of the log per 1000"
 storage zpool status tank | grep -q '^[[:space:]]*logs' || fail "no log vdev in zpool status: $(storage zpool status tank)"
 above "$slog_rate" 1.3 "$none_rate" || fail "a SLOG must bring 1.3 times as much"
 { [ "$none_log" -eq 0 ] && [ "$slog_log" -gt 0 ]; } || fail "writes of the log device: $none_log without, $slog_log with"
@@ -64,7 +65,7 @@ await 120 more_acks 20 || fail "no load: $(guest cat /run/audit.log)"
 kill -KILL "$(qemu_of storage)"
 await 20 sh -c "'$sloglab' vm status | grep -q '^guest all paths down'" || fail "status: $("$sloglab" vm status)"
 before=$(acks)
-up b3n-2014 --variant none,s3500
+up "$scenario"
 grep -q 'storage VM: started again' "$work/up.err" || fail "vm up after its death: $(cat "$work/up.err")"
 storage zpool status tank | grep -q 'state: ONLINE' || fail "the pool is not back: $(storage zpool status tank)"
 guest 'dd if=/dev/zero of=/root/on bs=4k count=1 conv=fsync' >"$work/out" 2>&1 || fail "the guest does not go on: $(cat "$work/out")"
