@@ -44,8 +44,12 @@ static int output_check(int code)
 	int failed = ferror(stdout);
 
 	if (fflush(stdout) != 0 || failed) {
+		int rc = errno;
+
+		if (code == SL_EXIT_OK && rc != EPIPE) {
+			fprintf(stderr, "sloglab: stdout: cannot write: %s\n", strerror(rc));
+		}
 		if (code == SL_EXIT_OK) {
-			fprintf(stderr, "sloglab: stdout: cannot write: %s\n", strerror(errno));
 			return SL_EXIT_FAILED;
 		}
 	}

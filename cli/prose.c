@@ -1,6 +1,11 @@
 #include "cli/prose.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Longer lines are hard to read. */
+#define WIDTH_MAX 100
 
 #define BLANKS " \t\n"
 
@@ -32,4 +37,22 @@ void sl_prose(const char *text, int indent, int width, FILE *out)
 		text += size;
 	}
 	fputc('\n', out);
+}
+
+int sl_terminal_width(FILE *out, int otherwise)
+{
+	struct winsize size;
+	int fd = fileno(out);
+
+	if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+		return otherwise;
+	}
+	return size.ws_col;
+}
+
+int sl_prose_width(FILE *out)
+{
+	int width = sl_terminal_width(out, WIDTH_MAX);
+
+	return width < WIDTH_MAX ? width : WIDTH_MAX;
 }

@@ -4,8 +4,6 @@
 #include "cli/prose.h"
 #include "cli/report.h"
 
-#define WIDTH 100
-
 struct answer {
 	const struct sl_question *question;
 	char figures[384];    /* "oltp2: none 148 -> s3500 189 TPS, +28 % (1.28x)" */
@@ -64,23 +62,25 @@ static bool answer_make(const struct sl_report *report, const struct sl_question
 void sl_report_answers(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
+	int width = sl_prose_width(out);
 	struct answer answer;
 
 	for (int i = 0; i < sl_scenario_questions(sc); i++) {
 		if (!answer_make(report, sl_scenario_question(sc, i), &answer)) {
 			continue;
 		}
-		fprintf(out, "%s\n  %s\n", answer.question->ask, answer.figures);
+		sl_prose(answer.question->ask, 0, width, out);
+		sl_prose(answer.figures, 2, width, out);
 		if (answer.question->because[0] != '\0') {
-			fprintf(out, "  %s\n", answer.question->because);
+			sl_prose(answer.question->because, 2, width, out);
 		}
 		if (answer.unexpected[0] != '\0') {
-			fprintf(out, "  %s\n", answer.unexpected);
+			sl_prose(answer.unexpected, 2, width, out);
 		}
 	}
 	if (sl_scenario_teaches(sc)[0] != '\0') {
 		fputs("what it teaches:\n", out);
-		sl_prose(sl_scenario_teaches(sc), 2, WIDTH, out);
+		sl_prose(sl_scenario_teaches(sc), 2, width, out);
 	}
 }
 

@@ -8,7 +8,6 @@
 #include "sim/base/json.h"
 
 #define INDENT 2
-#define WIDTH 100
 
 void sl_costs_bytes(double bytes, char *buf, size_t size)
 {
@@ -133,7 +132,7 @@ static void line_add(struct line *line, const char *fmt, ...)
 static void line_print(const struct line *line, FILE *out)
 {
 	if (line->used > 0) {
-		sl_prose(line->text, INDENT, WIDTH, out);
+		sl_prose(line->text, INDENT, sl_prose_width(out), out);
 	}
 }
 

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "cli/prose.h"
 
 #define WIDTH_DEFAULT 100
 #define WIDTH_MIN 60
@@ -27,19 +28,10 @@ static bool locale_is_utf8(void)
 
 void sl_explain_terminal(FILE *out, struct sl_explain_report *ret)
 {
-	struct winsize size;
+	int width = sl_terminal_width(out, WIDTH_DEFAULT);
 
-	ret->width = WIDTH_DEFAULT;
-	ret->utf8 = false;
-	if (!isatty(fileno(out))) {
-		return;
-	}
-	ret->utf8 = locale_is_utf8();
-	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-		ret->width = size.ws_col < WIDTH_MIN   ? WIDTH_MIN
-			     : size.ws_col > WIDTH_MAX ? WIDTH_MAX
-						       : size.ws_col;
-	}
+	ret->width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+	ret->utf8 = isatty(fileno(out)) && locale_is_utf8();
 }
 
 const char *sl_explain_quantile_name(enum sl_explain_quantile quantile)

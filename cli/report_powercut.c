@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/prose.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
 #include "cli/table.h"
@@ -147,11 +148,14 @@ static int print_table(const struct sl_powercut *powercut, FILE *out, struct sl_
 
 int sl_powercut_text(const struct sl_powercut *powercut, FILE *out, struct sl_err *err)
 {
+	int width = sl_prose_width(out);
 	char text[320];
 
 	sl_powercut_what(powercut, text, sizeof(text));
-	fprintf(out, "%s\n%s. Lost: acknowledged writes that are gone, at the worst cut.\n\n",
-		sl_scenario_title(powercut->scenario), text);
+	append(text, sizeof(text), ". Lost: acknowledged writes that are gone, at the worst cut.");
+	fprintf(out, "%s\n", sl_scenario_title(powercut->scenario));
+	sl_prose(text, 0, width, out);
+	fputc('\n', out);
 	if (powercut->n_verdicts > 0 && print_table(powercut, out, err) < 0) {
 		return err->code;
 	}

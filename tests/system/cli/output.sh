@@ -42,6 +42,19 @@ if [ -w /dev/full ]; then
 	"$sloglab" run b3n-2014 --variant none --workload oltp2 >/dev/full 2>err.txt
 	{ [ $? -eq 1 ] && grep -q 'stdout: cannot write' err.txt; } || fail "full stdout: $(cat err.txt)"
 fi
+# A reader that has seen enough (| head -1) needs no message.
+(while [ ! -e gone ]; do sleep 0.05; done; "$sloglab" help scenarios 2>err.txt; echo $? >code.txt) |
+	(exec <&-; : >gone)
+{ [ "$(cat code.txt)" -eq 1 ] && [ ! -s err.txt ]; } || fail "closed pipe: $(cat code.txt err.txt)"
+rm -f gone code.txt
+# Running text fits the terminal.
+if command -v script >/dev/null && command -v stty >/dev/null; then
+	script -qec "stty cols 60; '$sloglab' run quick --variant none" /dev/null </dev/null >tty.txt 2>&1
+	grep -q '^what it teaches:' tty.txt || fail "no terminal: $(cat tty.txt)"
+	tr -d '\r' <tty.txt | sed -n '/^what it teaches:/,/^parameters:/p' | grep '^  ' | grep -q '.\{61\}' &&
+		fail "wider than a terminal of 60 columns: $(cat tty.txt)"
+	rm -f tty.txt
+fi
 (ulimit -f 1; trap '' XFSZ; exec "$sloglab" run b3n-2014 --variant none --workload oltp2 --json a.json >/dev/null 2>err.txt)
 [ $? -eq 1 ] || fail "a file that cannot grow must fail the run"
 cmp -s a.json b.json || fail "a failed write changed the old file"
