@@ -128,12 +128,12 @@ static void print_summary(const struct calibrate *c, FILE *out)
 
 	fprintf(out,
 		"%s, disks that take no time\n"
-		"disk request     %6.0f us round trip, and %.0f us of CPU\n"
+		"disk request     %6.0f us of CPU, and %.0f us more of its round trip\n"
 		"larger requests  %6.0f MB/s\n"
 		"file write       %6.1f us of CPU per 16 KiB\n"
 		"clean fsync      %6.1f us of CPU\n"
 		"transaction      %6.0f us of CPU, %.0f B of redo\n",
-		f->cpu, f->op_delay_ns / 1e3, f->block_cpu_ns / 1e3, f->link_bps / 1e6, f->file_cpu_ns / 1e3,
+		f->cpu, f->block_cpu_ns / 1e3, f->op_delay_ns / 1e3, f->link_bps / 1e6, f->file_cpu_ns / 1e3,
 		f->fsync_cpu_ns / 1e3, f->oltp_cpu_ns / 1e3, f->redo_bytes);
 	if (!sl_out_is_stdout(c->output)) {
 		fprintf(out, "written to %s\n", c->output);

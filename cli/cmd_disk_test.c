@@ -52,7 +52,6 @@ static int test_parse(struct test *test, const struct sl_command *self, int argc
 	bool help;
 	int rc;
 
-	test->minutes = MINUTES_DEFAULT;
 	test->time_ms = 1000;
 	test->seed = 1;
 	rc = sl_options_parse(options, argc, argv, &test->names, &help, err);
@@ -112,9 +111,11 @@ static int test_check(struct test *test, struct sl_err *err)
 		return sl_err_set(err, -EINVAL, "%s: works with --file and --nbd only",
 				  test->size ? "--size" : "--yes-destroy-data");
 	}
-	if (!test->saturate && (test->svg || test->state)) {
+	if (!test->saturate && (test->svg || test->state || test->minutes)) {
 		return sl_err_set(err, -EINVAL, "%s: works with --saturate only",
-				  test->svg ? "--svg" : "--state");
+				  test->svg     ? "--svg"
+				  : test->state ? "--state"
+						: "--minutes");
 	}
 	if (test->saturate && test->names.n > SL_DISK_CURVES_MAX) {
 		return sl_err_set(err, -EINVAL, "--saturate: at most %d devices at a time",
@@ -212,7 +213,7 @@ static int test_figures(struct test *test, const char *data_dir, struct sl_err *
 
 static int test_curves(const struct test *test, const char *data_dir, struct sl_err *err)
 {
-	struct sl_disk_curve_options options = {.minutes = test->minutes,
+	struct sl_disk_curve_options options = {.minutes = test->minutes ? test->minutes : MINUTES_DEFAULT,
 						.seed = test->seed,
 						.state = test->state,
 						.csv = test->csv,

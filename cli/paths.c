@@ -136,6 +136,10 @@ int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_p
 {
 	char file[PATH_MAX];
 
+	if (name[0] == '\0') {
+		return sl_err_set(err, -EINVAL,
+				  "scenario: empty name; give a file, or one of sloglab help scenarios");
+	}
 	if (strlen(name) >= PATH_MAX) {
 		return sl_err_set(err, -ENAMETOOLONG, "%.80s...: path too long", name);
 	}
@@ -146,7 +150,7 @@ int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_p
 	if (errno != ENOENT && errno != ENOTDIR) {
 		return sl_err_set(err, -errno, "%.200s: %s", name, strerror(errno));
 	}
-	if (strchr(name, '/') || strchr(name, '.') || name[0] == '\0') {
+	if (strchr(name, '/') || strchr(name, '.')) {
 		return sl_err_set(err, -ENOENT, "%.200s: no such file", name);
 	}
 	if (snprintf(file, sizeof(file), "%s.yaml", name) < PATH_MAX &&

@@ -88,7 +88,8 @@ static int names_wanted(const struct sl_scenario *sc, const struct catalogue *c,
 		int rc;
 
 		if (names->word[i][0] == '\0') {
-			return sl_err_set(err, -EINVAL, "--%s: empty name", c->option);
+			return sl_err_set(err, -EINVAL, "--%s: empty name; give names as in --%s A,B",
+					  c->option, c->option);
 		}
 		rc = names_mark(sc, c, names->word[i], wanted, err);
 		if (rc < 0) {

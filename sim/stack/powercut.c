@@ -276,7 +276,7 @@ static void note_ends(struct sl_powercut *powercut, const struct sl_verdict *ver
 
 	for (int i = 0; options->when == SL_WHEN_AT && i < options->n_at; i++) {
 		if (options->at_ns[i] > verdict->end_ns) {
-			note(powercut, "%s, %s: %s after %.4g s: no cut at %.4g s", workload, variant, what,
+			note(powercut, "%s, %s: %s after %.4g s: no cut at %.6g s", workload, variant, what,
 			     end_s, (double)options->at_ns[i] / 1e9);
 		}
 	}

@@ -60,6 +60,7 @@ expect 2 'nothing to measure' test null
 expect 2 'works with devices of the catalogue only' test --file x --saturate
 expect 2 'not several of them' test --file x optane-m10-16
 expect 2 'works with --saturate only' test optane-m10-16 --svg x.svg
+expect 2 '--minutes: works with --saturate only' test optane-m10-16 --minutes 5
 expect 2 'no figures of its flash' test --saturate optane-m10-16
 expect 2 'works with --file and --nbd only' test optane-m10-16 --yes-destroy-data
 expect 2 'out of range' test --file x --size 1MiB

@@ -43,6 +43,7 @@ expect 2 '--repeat: "0" is not a whole number from 1 to 64' run good.yaml --repe
 expect 2 '--seed: "x" is not a whole number' run good.yaml --seed x
 expect 2 '--time: "0" is not a whole number' run good.yaml --engine live --time 0
 expect 2 '--engine: "vn" is not an engine; use model, live or vm' run good.yaml --engine vn
+expect 2 'scenario: empty name; give a file, or one of sloglab help scenarios' run ''
 expect 2 '--time: works with --engine live and vm only' run good.yaml --time 5
 expect 2 '--trace: works with --engine model only' run good.yaml --engine live --trace t.json
 expect 2 'absent.yaml: no such file' run absent.yaml
@@ -53,7 +54,7 @@ expect 2 'empty.yaml' run empty.yaml
 expect 2 "key.yaml:5:7: unknown key 'nas.vcpu'" run key.yaml
 expect 2 '--variant: "nnoe" is not in the scenario; did you mean none?' run b3n-2014 --variant nnoe
 expect 2 '--workload: "xyzzy" is not in the scenario; it has oltp2, oltp4, rndrw, rndwr' run b3n-2014 --workload xyzzy
-expect 2 '--variant: empty name' run b3n-2014 --variant ''
+expect 2 '--variant: empty name; give names as in --variant A,B' run b3n-2014 --variant ''
 expect 2 '--set: "guests.vcpus" is not KEY=VALUE' run b3n-2014 --set guests.vcpus
 expect 2 'guests.vcpu' run b3n-2014 --set guests.vcpu=4
 expect 2 'guests.vcpus' run b3n-2014 --set guests.vcpus=4x
