@@ -220,19 +220,25 @@ static int serve_main(struct sl_serve *serve, struct serve_options *o, struct sl
 	return serve_run(serve, o, &box, err);
 }
 
-int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
+static void options_default(struct serve_options *o)
 {
-	struct serve_options *o = calloc(1, sizeof(*o));
-	struct sl_serve *serve = calloc(1, sizeof(*serve));
-	int code = SL_EXIT_USAGE;
-	bool help;
+	*o = (struct serve_options){
+	    .export_path = EXPORT,
+	    .bind = "127.0.0.1",
+	    .port = NFS_PORT,
+	    .portmap = geteuid() == 0 ? PORTMAP_PORT : 0,
+	    .interval_s = isatty(STDOUT_FILENO) ? INTERVAL_TERMINAL_S : INTERVAL_FILE_S,
+	    .seed = 1,
+	    .squash = squash_words[SL_NFS3_SQUASH_NONE],
+	    .anon_uid = ANON_ID,
+	    .anon_gid = ANON_ID,
+	};
+}
 
-	if (!o || !serve) {
-		free(o);
-		free(serve);
-		(void)sl_err_set(err, -ENOMEM, "out of memory");
-		return SL_EXIT_FAILED;
-	}
+/* 1 = help was printed. */
+static int options_parse(const struct sl_command *self, int argc, char **argv, struct serve_options *o,
+			 struct sl_err *err)
+{
 	const struct sl_option options[] = {
 	    {"dir", "DIR", "folder of the datastore's files; made when missing", SL_OPT_TEXT, &o->dir, 0, 0},
 	    {"variant", "NAME", "the box to serve (default: the first variant)", SL_OPT_WORDS, &o->variant, 0,
@@ -268,27 +274,34 @@ int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl
 	     SL_OPT_FLAG, &o->host_durable, 0, 0},
 	    {"seed", "N", "of the models' random streams (default 1)", SL_OPT_NUMBER, &o->seed, 0, INT64_MAX},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	bool help;
+	int rc;
 
-	o->export_path = EXPORT;
-	o->bind = "127.0.0.1";
-	o->port = NFS_PORT;
-	o->portmap = geteuid() == 0 ? PORTMAP_PORT : 0;
-	o->interval_s = isatty(STDOUT_FILENO) ? INTERVAL_TERMINAL_S : INTERVAL_FILE_S;
-	o->seed = 1;
-	o->squash = squash_words[SL_NFS3_SQUASH_NONE];
-	o->anon_uid = ANON_ID;
-	o->anon_gid = ANON_ID;
-	if (sl_options_parse(options, argc, argv, &o->operands, &help, err) == 0) {
-		if (help) {
-			printf("usage: sloglab %s %s --dir DIR [OPTION]...\n%s\n\n", self->name, self->args,
-			       self->summary);
-			sl_options_print(options, stdout);
-			code = SL_EXIT_OK;
-		} else {
-			code = serve_main(serve, o, err);
-		}
+	options_default(o);
+	rc = sl_options_parse(options, argc, argv, &o->operands, &help, err);
+	if (rc == 0 && help) {
+		printf("usage: sloglab %s %s --dir DIR [OPTION]...\n%s\n\n", self->name, self->args,
+		       self->summary);
+		sl_options_print(options, stdout);
+		return 1;
 	}
-	sl_session_close(&serve->session);
+	return rc;
+}
+
+int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
+{
+	struct serve_options *o = calloc(1, sizeof(*o));
+	struct sl_serve *serve = calloc(1, sizeof(*serve));
+	int code = SL_EXIT_FAILED;
+
+	if (o && serve) {
+		int rc = options_parse(self, argc, argv, o, err);
+
+		code = rc > 0 ? SL_EXIT_OK : rc < 0 ? SL_EXIT_USAGE : serve_main(serve, o, err);
+		sl_session_close(&serve->session);
+	} else {
+		(void)sl_err_set(err, -ENOMEM, "out of memory");
+	}
 	free(serve);
 	free(o);
 	return code;

@@ -22,6 +22,7 @@
 struct vm_options {
 	struct sl_words operands, variants, sets;
 	const char *name, *zfs, *dilate;
+	char dir[SL_LAB_DIR_MAX]; /* of the lab that was found */
 	uint64_t timeout_s;
 	bool ext4, no_guest, force;
 	struct sl_lab_plan plan;
@@ -154,7 +155,7 @@ static int cmd_xml(const struct sl_command *self, int argc, char **argv, struct 
 
 /* Options of the commands for a lab that is up: --name, and its folder. 1 = help was printed. */
 static int lab_parse(const struct sl_command *self, const struct sl_option *options, int argc, char **argv,
-		     struct vm_options *o, char dir[SL_LAB_DIR_MAX], struct sl_err *err)
+		     struct vm_options *o, struct sl_err *err)
 {
 	bool help;
 	int rc;
@@ -168,7 +169,7 @@ static int lab_parse(const struct sl_command *self, const struct sl_option *opti
 		(void)help_print(self, options);
 		return 1;
 	}
-	return sl_lab_find(o->name, dir, err);
+	return sl_lab_find(o->name, o->dir, err);
 }
 
 /* Of a lab that is not there: not wrong usage. */
@@ -183,16 +184,16 @@ static int cmd_status(const struct sl_command *self, int argc, char **argv, stru
 	const struct sl_option options[] = {
 	    {"name", "NAME", "name of the lab (default: the only one)", SL_OPT_TEXT, &o.name, 0, 0},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
-	char dir[SL_LAB_DIR_MAX], reply[8192];
-	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
+	char reply[8192];
+	int rc = lab_parse(self, options, argc, argv, &o, err);
 
 	if (rc != 0) {
 		return parse_exit(rc);
 	}
-	rc = sl_lab_ask(dir, reply, sizeof(reply), err, "status");
+	rc = sl_lab_ask(o.dir, reply, sizeof(reply), err, "status");
 	if (rc == 0) {
-		printf("lab %s\n%s", strrchr(dir, '/') + 1, reply);
-		rc = sl_lab_ask_disks(dir, "status", reply, sizeof(reply), err);
+		printf("lab %s\n%s", strrchr(o.dir, '/') + 1, reply);
+		rc = sl_lab_ask_disks(o.dir, "status", reply, sizeof(reply), err);
 	}
 	if (rc == 0) {
 		fputs(reply, stdout);
@@ -208,10 +209,11 @@ static int cmd_run(const struct sl_command *self, int argc, char **argv, struct 
 	    {"timeout", "S", "give up after so many seconds (default 600)", SL_OPT_NUMBER, &o.timeout_s, 1,
 	     86400},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
-	char dir[SL_LAB_DIR_MAX], shell[8192];
+	char shell[8192];
+	struct sl_patience patience = {.stopped = sl_signals_stopped};
 	struct sl_lab_run run;
 	size_t used = 0;
-	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
+	int rc = lab_parse(self, options, argc, argv, &o, err);
 
 	if (rc != 0) {
 		return parse_exit(rc);
@@ -229,8 +231,8 @@ static int cmd_run(const struct sl_command *self, int argc, char **argv, struct 
 		(void)sl_err_set(err, -E2BIG, "%s: command too long", self->name);
 		return SL_EXIT_USAGE;
 	}
-	rc = sl_lab_run(dir, o.operands.word[0], shell, (int)o.timeout_s * 1000, sl_signals_stopped, &run,
-			err);
+	patience.timeout_ms = (int)o.timeout_s * 1000;
+	rc = sl_lab_run(o.dir, o.operands.word[0], shell, &patience, &run, err);
 	if (rc < 0) {
 		return rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
 	}
@@ -275,11 +277,11 @@ static int cmd_console(const struct sl_command *self, int argc, char **argv, str
 	const struct sl_option options[] = {
 	    {"name", "NAME", "name of the lab (default: the only one)", SL_OPT_TEXT, &o.name, 0, 0},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
-	char dir[SL_LAB_DIR_MAX], path[SL_LAB_PATH_MAX];
+	char path[SL_LAB_PATH_MAX];
 	struct termios before, raw;
 	bool terminal;
 	int console;
-	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
+	int rc = lab_parse(self, options, argc, argv, &o, err);
 
 	if (rc != 0) {
 		return parse_exit(rc);
@@ -289,7 +291,7 @@ static int cmd_console(const struct sl_command *self, int argc, char **argv, str
 		(void)sl_err_set(err, -EINVAL, "%s: say storage or guest", self->name);
 		return SL_EXIT_USAGE;
 	}
-	(void)snprintf(path, sizeof(path), "%s/%s.console", dir, o.operands.word[0]);
+	(void)snprintf(path, sizeof(path), "%s/%s.console", o.dir, o.operands.word[0]);
 	console = sl_unix_connect(path, err);
 	if (console < 0) {
 		return SL_EXIT_FAILED;
@@ -315,8 +317,7 @@ static int cmd_down(const struct sl_command *self, int argc, char **argv, struct
 	const struct sl_option options[] = {
 	    {"name", "NAME", "name of the lab (default: the only one)", SL_OPT_TEXT, &o.name, 0, 0},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
-	char dir[SL_LAB_DIR_MAX];
-	int rc = lab_parse(self, options, argc, argv, &o, dir, err);
+	int rc = lab_parse(self, options, argc, argv, &o, err);
 
 	if (rc == -ENOENT) {
 		*err = (struct sl_err){0};
@@ -326,10 +327,10 @@ static int cmd_down(const struct sl_command *self, int argc, char **argv, struct
 	if (rc != 0) {
 		return parse_exit(rc);
 	}
-	if (sl_lab_remove(dir, SL_LAB_DOWN_MS, err) < 0) {
+	if (sl_lab_remove(o.dir, SL_LAB_DOWN_MS, err) < 0) {
 		return SL_EXIT_FAILED;
 	}
-	printf("lab %s is down\n", strrchr(dir, '/') + 1);
+	printf("lab %s is down\n", strrchr(o.dir, '/') + 1);
 	return SL_EXIT_OK;
 }
 

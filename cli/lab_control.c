@@ -40,7 +40,7 @@ static int machine_of(const char *word, enum sl_lab_machine *ret, struct sl_err 
 static int vm_of(const struct sl_lab_control *control, const char *word, struct sl_vm **ret,
 		 struct sl_err *err)
 {
-	enum sl_lab_machine machine;
+	enum sl_lab_machine machine = SL_LAB_STORAGE;
 	char state[160];
 	int rc = machine_of(word, &machine, err);
 
@@ -170,7 +170,7 @@ static int verb_pool(void *arg, const struct sl_verb_call *call)
 static int verb_kill(void *arg, const struct sl_verb_call *call)
 {
 	const struct sl_lab_control *control = arg;
-	enum sl_lab_machine machine;
+	enum sl_lab_machine machine = SL_LAB_STORAGE;
 	int rc = machine_of(call->word[1], &machine, call->err);
 
 	if (rc == 0) {
@@ -182,7 +182,7 @@ static int verb_kill(void *arg, const struct sl_verb_call *call)
 static int verb_start(void *arg, const struct sl_verb_call *call)
 {
 	const struct sl_lab_control *control = arg;
-	enum sl_lab_machine machine;
+	enum sl_lab_machine machine = SL_LAB_STORAGE;
 	int rc = machine_of(call->word[1], &machine, call->err);
 
 	if (rc < 0) {
@@ -252,18 +252,23 @@ int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply
 
 /* The client's side */
 
-static int lab_says(const char *dir, const char *socket, const char *command,
-		    const struct sl_control_patience *patience, char *reply, size_t size, struct sl_err *err)
+struct message {
+	const char *socket, *command; /* file of the lab's folder; line */
+	struct sl_control_patience patience;
+};
+
+static int lab_says(const char *dir, const struct message *message, char *reply, size_t size,
+		    struct sl_err *err)
 {
 	char path[SL_LAB_PATH_MAX];
 	char *own = reply ? NULL : malloc(SL_CONTROL_REPLY_MAX);
 	int rc;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", dir, socket);
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, message->socket);
 	if (!reply && !own) {
 		return sl_err_set(err, -ENOMEM, "lab: out of memory");
 	}
-	rc = sl_control_ask_within(path, command, patience, reply ? reply : own,
+	rc = sl_control_ask_within(path, message->command, &message->patience, reply ? reply : own,
 				   reply ? size : SL_CONTROL_REPLY_MAX, err);
 	free(own);
 	if (rc == -ENOENT || rc == -ECONNREFUSED) {
@@ -275,9 +280,11 @@ static int lab_says(const char *dir, const char *socket, const char *command,
 
 int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, const char *fmt, ...)
 {
-	/* The host's own steps give up before. */
-	const struct sl_control_patience patience = {.timeout_s = STEPS_S, .stopped = sl_signals_stopped};
 	char line[SL_CONTROL_LINE_MAX];
+	/* The host's own steps give up before. */
+	const struct message message = {.socket = "control.sock",
+					.command = line,
+					.patience = {.timeout_s = STEPS_S, .stopped = sl_signals_stopped}};
 	va_list ap;
 	int n;
 
@@ -287,45 +294,69 @@ int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, co
 	if (n >= (int)sizeof(line)) {
 		return sl_err_set(err, -ENAMETOOLONG, "lab: command too long");
 	}
-	return lab_says(dir, "control.sock", line, &patience, reply, size, err);
+	return lab_says(dir, &message, reply, size, err);
 }
 
 int sl_lab_ask_disks(const char *dir, const char *command, char *reply, size_t size, struct sl_err *err)
 {
-	const struct sl_control_patience patience = {.timeout_s = ANSWER_S};
+	const struct message message = {
+	    .socket = "disks.sock", .command = command, .patience = {.timeout_s = ANSWER_S}};
 
-	return lab_says(dir, "disks.sock", command, &patience, reply, size, err);
+	return lab_says(dir, &message, reply, size, err);
 }
 
 int sl_lab_tell_down(const char *dir, struct sl_err *err)
 {
-	const struct sl_control_patience patience = {.timeout_s = ANSWER_S};
+	const struct message message = {
+	    .socket = "control.sock", .command = "down", .patience = {.timeout_s = ANSWER_S}};
 
-	return lab_says(dir, "control.sock", "down", &patience, NULL, 0, err);
+	return lab_says(dir, &message, NULL, 0, err);
 }
 
-/* Until it has exited; *ret_code then. */
-static int exit_wait(const char *dir, const char *machine, long long pid, const char *file, int timeout_ms,
-		     bool (*stopped)(void), int *ret_code, struct sl_err *err)
+/* The number behind `word` in an answer. */
+static bool number_after(const char *reply, const char *word, long long *ret)
 {
-	int64_t end_ms = sl_clock_ms() + timeout_ms;
+	size_t n = strlen(word);
+	char *end;
+
+	if (strncmp(reply, word, n) != 0) {
+		return false;
+	}
+	*ret = strtoll(reply + n, &end, 10);
+	return end != reply + n;
+}
+
+/* A command that goes on in a machine. */
+struct running {
+	const char *dir, *machine, *file;
+	long long pid;
+};
+
+/* Until it has exited; *ret_code then. */
+static int exit_wait(const struct running *command, const struct sl_patience *patience, int *ret_code,
+		     struct sl_err *err)
+{
+	int64_t end_ms = sl_clock_ms() + patience->timeout_ms;
+	long long code;
 	char reply[256];
 
 	for (;;) {
-		int rc = sl_lab_ask(dir, reply, sizeof(reply), err, "poll %s %lld %s", machine, pid, file);
+		int rc = sl_lab_ask(command->dir, reply, sizeof(reply), err, "poll %s %lld %s",
+				    command->machine, command->pid, command->file);
 
 		if (rc < 0) {
 			return rc;
 		}
-		if (sscanf(reply, "exited %d", ret_code) == 1) {
+		if (number_after(reply, "exited ", &code)) {
+			*ret_code = (int)code;
 			return 0;
 		}
-		if (stopped && stopped()) {
+		if (patience->stopped && patience->stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
 		if (sl_clock_ms() > end_ms) {
-			return sl_err_set(err, -ETIME, "%s VM: a command is not done after %d s", machine,
-					  timeout_ms / 1000);
+			return sl_err_set(err, -ETIME, "%s VM: a command is not done after %d s",
+					  command->machine, patience->timeout_ms / 1000);
 		}
 		(void)poll(NULL, 0, POLL_MS);
 	}
@@ -341,11 +372,11 @@ static int output_take(const char *file, const char *suffix, char **ret)
 	return *ret ? 0 : -EIO;
 }
 
-int sl_lab_run(const char *dir, const char *machine, const char *shell, int timeout_ms, bool (*stopped)(void),
+int sl_lab_run(const char *dir, const char *machine, const char *shell, const struct sl_patience *patience,
 	       struct sl_lab_run *ret, struct sl_err *err)
 {
 	char file[SL_LAB_PATH_MAX], reply[256];
-	long long pid = 0;
+	struct running command = {.dir = dir, .machine = machine, .file = file};
 	int rc;
 
 	*ret = (struct sl_lab_run){0};
@@ -355,11 +386,11 @@ int sl_lab_run(const char *dir, const char *machine, const char *shell, int time
 		rc = sl_lab_ask(dir, reply, sizeof(reply), err, "exec %s %s", machine, file);
 	}
 	(void)unlink(file);
-	if (rc == 0 && sscanf(reply, "pid %lld", &pid) != 1) {
+	if (rc == 0 && !number_after(reply, "pid ", &command.pid)) {
 		rc = sl_err_set(err, -EPROTO, "lab: no process number");
 	}
 	if (rc == 0) {
-		rc = exit_wait(dir, machine, pid, file, timeout_ms, stopped, &ret->code, err);
+		rc = exit_wait(&command, patience, &ret->code, err);
 	}
 	if (rc == 0 &&
 	    (output_take(file, "out", &ret->out) < 0 || output_take(file, "err", &ret->error) < 0)) {

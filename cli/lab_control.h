@@ -7,6 +7,7 @@
 
 #include "cli/lab_plan.h"
 #include "guests/lab.h"
+#include "guests/process.h"
 
 struct sl_lab_control {
 	struct sl_lab *lab;
@@ -35,8 +36,9 @@ struct sl_lab_run {
 	int code;
 	char *out, *error; /* owned, never NULL after success */
 };
-/* -ETIME, -EINTR when stopped() (may be NULL) says true; the command goes on in the machine then. */
-int sl_lab_run(const char *dir, const char *machine, const char *shell, int timeout_ms, bool (*stopped)(void),
+/* Patience: its time and stopped(). -ETIME, -EINTR when stopped() says true; the command goes on in the
+ * machine then. */
+int sl_lab_run(const char *dir, const char *machine, const char *shell, const struct sl_patience *patience,
 	       struct sl_lab_run *ret, struct sl_err *err);
 void sl_lab_run_fini(struct sl_lab_run *run);
 

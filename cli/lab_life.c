@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ int sl_lab_bring_up(const struct sl_lab_plan *plan, void (*said)(void *arg, cons
 		    struct sl_err *err)
 {
 	struct sl_lab_host host;
-	int lock;
+	int lock = -1;
 	int rc = sl_lab_lock(plan->dir, &lock, err);
 
 	if (rc == -EBUSY) {
@@ -99,19 +100,18 @@ int sl_lab_find(const char *name, char ret_dir[SL_LAB_DIR_MAX], struct sl_err *e
 /* Process 1 of a lab that is up, 0 = unknown. */
 static pid_t host_pid(const char *dir)
 {
-	char path[SL_LAB_PATH_MAX];
+	char path[SL_LAB_PATH_MAX], line[32] = "";
 	FILE *file;
-	int pid = 0;
 
 	(void)snprintf(path, sizeof(path), "%s/host.pid", dir);
 	file = fopen(path, "re");
 	if (file) {
-		if (fscanf(file, "%d", &pid) != 1) {
-			pid = 0;
+		if (!fgets(line, sizeof(line), file)) {
+			line[0] = '\0';
 		}
 		(void)fclose(file);
 	}
-	return pid;
+	return (pid_t)strtol(line, NULL, 10);
 }
 
 /* -EBUSY while somebody holds the lock. Else it is ours, *ret_fd. */
@@ -130,7 +130,7 @@ static int lock_wait(const char *dir, int timeout_ms, int *ret_fd)
 int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err)
 {
 	struct sl_err ignored = {0};
-	int lock;
+	int lock = -1;
 	int rc = sl_lab_lock(dir, &lock, &ignored);
 
 	if (rc == -EBUSY) {

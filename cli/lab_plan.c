@@ -74,11 +74,10 @@ static void manifest_text(const json_t *manifest, const char *key, char *ret, si
 	(void)snprintf(ret, size, "%s", text ? text : "");
 }
 
-static int image_find(const char *label, char ret_path[PATH_MAX], char *cmdline, size_t size, char *zfs,
-		      size_t zfs_size, struct sl_err *err)
+/* Its folder and its manifest, to be freed with json_decref. */
+static int image_find(const char *label, char ret_path[PATH_MAX], json_t **ret_manifest, struct sl_err *err)
 {
 	char cache[PATH_MAX], manifest[PATH_MAX];
-	json_t *root;
 	int rc = sl_image_cache_path(cache, err);
 
 	if (rc < 0) {
@@ -88,29 +87,33 @@ static int image_find(const char *label, char ret_path[PATH_MAX], char *cmdline,
 	    snprintf(manifest, sizeof(manifest), "%s/manifest.json", ret_path) >= PATH_MAX) {
 		return sl_err_set(err, -ENAMETOOLONG, "%.100s: path too long", cache);
 	}
-	root = json_load_file(manifest, 0, NULL);
-	if (!root) {
-		return sl_err_set(err, -ENOENT, "image %s is not built; run sloglab image build", label);
-	}
-	manifest_text(root, "cmdline", cmdline, size);
-	if (zfs) {
-		manifest_text(root, "zfs", zfs, zfs_size);
-	}
-	json_decref(root);
-	return 0;
+	*ret_manifest = json_load_file(manifest, 0, NULL);
+	return *ret_manifest
+		   ? 0
+		   : sl_err_set(err, -ENOENT, "image %s is not built; run sloglab image build", label);
 }
 
 static int images_find(struct sl_lab_plan *plan, const char *version, struct sl_err *err)
 {
+	json_t *manifest = NULL;
 	char label[64];
 	int rc;
 
 	(void)snprintf(label, sizeof(label), "storage-%.40s", version ? version : ZFS_DEFAULT);
-	rc = image_find(label, plan->storage_image, plan->storage_cmdline, sizeof(plan->storage_cmdline),
-			plan->zfs, sizeof(plan->zfs), err);
-	if (rc == 0 && plan->guest) {
-		rc = image_find("guest", plan->guest_image, plan->guest_cmdline, sizeof(plan->guest_cmdline),
-				NULL, 0, err);
+	rc = image_find(label, plan->storage_image, &manifest, err);
+	if (rc < 0) {
+		return rc;
+	}
+	manifest_text(manifest, "cmdline", plan->storage_cmdline, sizeof(plan->storage_cmdline));
+	manifest_text(manifest, "zfs", plan->zfs, sizeof(plan->zfs));
+	json_decref(manifest);
+	if (!plan->guest) {
+		return 0;
+	}
+	rc = image_find("guest", plan->guest_image, &manifest, err);
+	if (rc == 0) {
+		manifest_text(manifest, "cmdline", plan->guest_cmdline, sizeof(plan->guest_cmdline));
+		json_decref(manifest);
 	}
 	return rc;
 }

@@ -258,7 +258,7 @@ int sl_live_server_timing(struct sl_live_server *server, struct sl_timing *ret,
 
 int sl_live_server_stop(struct sl_live_server *server, struct sl_err *err)
 {
-	struct answer goodbye;
+	struct answer goodbye = {0};
 	int rc = ask(server, ORDER_STOP, &goodbye, err);
 
 	sl_live_server_kill(server);

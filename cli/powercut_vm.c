@@ -34,8 +34,9 @@ static double clock_s(void)
 /* A command in the guest; *ret_out (may be NULL) is what it printed, freed by the caller. */
 static int guest(const struct cutter *c, const char *shell, char **ret_out, struct sl_err *err)
 {
+	const struct sl_patience patience = {.timeout_ms = STEP_MS, .stopped = sl_signals_stopped};
 	struct sl_lab_run run;
-	int rc = sl_lab_run(c->plan.dir, "guest", shell, STEP_MS, sl_signals_stopped, &run, err);
+	int rc = sl_lab_run(c->plan.dir, "guest", shell, &patience, &run, err);
 
 	if (rc < 0) {
 		return rc;
@@ -61,7 +62,7 @@ static int load_wait(const struct cutter *c, struct sl_err *err)
 	for (;;) {
 		text = NULL;
 		rc = guest(c, "cat " ACKS " 2>/dev/null | wc -l", &text, err);
-		acks = rc == 0 ? strtoll(text, NULL, 10) : 0;
+		acks = text ? strtoll(text, NULL, 10) : 0;
 		free(text);
 		past_s = clock_s() - start_s;
 		if (rc < 0 || (acks >= ACKS_MIN && past_s >= c->options->load_s)) {

@@ -26,6 +26,7 @@ __attribute__((format(printf, 6, 7))) static int tell(const struct sl_vm_cell *c
 						      int timeout_ms, char **ret_out, struct sl_err *err,
 						      const char *format, ...)
 {
+	const struct sl_patience patience = {.timeout_ms = timeout_ms, .stopped = sl_signals_stopped};
 	char shell[COMMAND_MAX];
 	struct sl_lab_run run;
 	va_list args;
@@ -37,7 +38,7 @@ __attribute__((format(printf, 6, 7))) static int tell(const struct sl_vm_cell *c
 	if (n >= (int)sizeof(shell)) {
 		return sl_err_set(err, -E2BIG, "%s VM: command too long", machine);
 	}
-	rc = sl_lab_run(cell->dir, machine, shell, timeout_ms, sl_signals_stopped, &run, err);
+	rc = sl_lab_run(cell->dir, machine, shell, &patience, &run, err);
 	if (rc < 0) {
 		return rc;
 	}

@@ -90,6 +90,7 @@ static int lab_up(struct job *job, struct sl_err *err)
 /* A load that was left behind in a lab that stays up is ended. */
 static void lab_leave(struct job *job)
 {
+	const struct sl_patience patience = {.timeout_ms = END_MS};
 	struct sl_err ignored = {0};
 	struct sl_lab_run run;
 
@@ -97,8 +98,7 @@ static void lab_leave(struct job *job)
 		(void)sl_lab_remove(job->plan.dir, SL_LAB_DOWN_MS, &ignored);
 		return;
 	}
-	if (sl_lab_run(job->plan.dir, "guest", "killall -q sloglab-load", END_MS, NULL, &run, &ignored) ==
-	    0) {
+	if (sl_lab_run(job->plan.dir, "guest", "killall -q sloglab-load", &patience, &run, &ignored) == 0) {
 		sl_lab_run_fini(&run);
 	}
 	(void)sl_lab_ask_disks(job->plan.dir, "latency on", NULL, 0, &ignored);

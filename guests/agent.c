@@ -171,7 +171,7 @@ static void last_words(const char *text, char *ret, size_t size)
 		from--;
 	}
 	for (; from && from < end && used + 1 < size; from++) {
-		ret[used++] = (unsigned char)*from < ' ' ? '?' : *from;
+		ret[used++] = (char)((unsigned char)*from < ' ' ? '?' : *from);
 	}
 	ret[used] = '\0';
 }

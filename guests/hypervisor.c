@@ -47,7 +47,7 @@ static int virt_error(struct sl_err *err, int code, const char *what)
 
 	(void)snprintf(text, sizeof(text), "%s", last && last->message ? last->message : "unknown error");
 	for (char *c = text; *c; c++) {
-		*c = *c == '\n' ? ' ' : *c;
+		*c = (char)(*c == '\n' ? ' ' : *c);
 	}
 	return sl_err_set(err, code, "%s: %s", what, text);
 }

@@ -55,6 +55,7 @@ static void child_signals(void)
 
 _Noreturn static void child_run(const struct sl_process_spec *spec, pid_t parent)
 {
+	char *const *words;
 	pid_t now_parent;
 
 	setpgid(0, 0);
@@ -75,8 +76,9 @@ _Noreturn static void child_run(const struct sl_process_spec *spec, pid_t parent
 	if (spec->main) {
 		_exit(spec->main(spec->arg));
 	}
-	/* execvp changes neither the words nor their array. */
-	execvp(spec->argv[0], (char *const *)(uintptr_t)spec->argv);
+	/* execvp changes neither the words nor their array: only its type cannot say so. */
+	memcpy(&words, &spec->argv, sizeof(words));
+	execvp(words[0], words);
 	dprintf(STDERR_FILENO, "%s: %s\n", spec->argv[0], strerror(errno));
 	_exit(EXEC_FAILED);
 }
