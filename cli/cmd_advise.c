@@ -154,6 +154,23 @@ static int advise_print(const struct advise *a, struct sl_advise_report *report,
 	return rc;
 }
 
+/* A --set that rows contradict: it is meant for the box as it is, and the rows that change the key go on. */
+static void advise_explain_sets(const struct advise *a)
+{
+	for (int i = 0; i < a->set.n; i++) {
+		const char *word = a->set.word[i], *what;
+		char key[64];
+
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(word, "="), word);
+		what = sl_advice_changes(key);
+		if (what) {
+			fprintf(stderr,
+				"--set %s: that is the box as it is; rows that try %s change it again\n",
+				word, what);
+		}
+	}
+}
+
 static int advise_run(struct advise *a, struct sl_err *err)
 {
 	struct sl_progress progress;
@@ -175,6 +192,7 @@ static int advise_run(struct advise *a, struct sl_err *err)
 	sl_progress_start(&progress, stderr, "runs");
 	rc = sl_advise_run(a->session.sc, a->shelf.sc, &options, &a->advice, err);
 	sl_progress_end(&progress);
+	advise_explain_sets(a);
 	for (int i = 0; i < a->advice.n_notes; i++) {
 		fprintf(stderr, "%s\n", a->advice.notes[i]);
 	}

@@ -25,8 +25,10 @@ static int fit_parse(struct fit *fit, const struct sl_command *self, int argc, c
 	    {"hold-out", "WORKLOAD", "hide this workload from the fit and predict it", SL_OPT_WORDS,
 	     &fit->hold_out, 0, 0},
 	    {"seed", "N", "seed of the runs (default 1)", SL_OPT_NUMBER, &fit->seed, 0, INT64_MAX},
-	    {"evaluations", "N", "runs of the whole scenario at most (default 400)", SL_OPT_NUMBER,
-	     &fit->evaluations, 1, 1000000},
+	    {"evaluations", "N",
+	     "runs of the whole scenario that the search may take (default 400); the ranges take up to 12 "
+	     "per parameter more",
+	     SL_OPT_NUMBER, &fit->evaluations, 1, 1000000},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &fit->set, 0, 0},
 	    {"json", "FILE", "write fit and cells as JSON; - is stdout, the tables then go to stderr",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ARGS_MAX 32
 #define ARG_MAX_BYTES (PATH_MAX + 32)
@@ -218,7 +219,13 @@ int sl_live_load_run(const struct sl_live_load *what, struct sl_live_load_result
 	patience.timeout_ms = sl_live_load_patience_ms(what);
 	words_make(words, what, json);
 	spec.argv = words->argv;
-	rc = sl_process_run(&spec, &patience, err);
+	if (access(words->argv[0], X_OK) == 0) {
+		rc = sl_process_run(&spec, &patience, err);
+	} else {
+		rc = sl_err_set(err, -ENOENT,
+				"%s: %s; engine live needs it: cmake --build --preset release, or reinstall",
+				words->argv[0], strerror(errno));
+	}
 	free(words);
 	return rc < 0 || what->prepare ? rc : result_take(json_load_file(json, 0, NULL), ret, err);
 }

@@ -111,8 +111,12 @@ int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct
 	int n_predict = 0;
 	double predict = sl_result_rms(&fit->result, SL_ROLE_PREDICT, SL_ENGINE_MODEL, &n_predict);
 
-	fprintf(out, "%d cells seen, %d free parameters, %d degrees of freedom, %d evaluations\n",
-		fit->n_cells, fit->n_params, fit->degrees_of_freedom, fit->evaluations);
+	fprintf(
+	    out,
+	    "%d cells seen, %d free parameters, %d degrees of freedom, %d evaluations: %d to search, %d for "
+	    "the ranges\n",
+	    fit->n_cells, fit->n_params, fit->degrees_of_freedom, fit->evaluations,
+	    fit->evaluations - fit->range_evaluations, fit->range_evaluations);
 	if (hold_out >= 0) {
 		fprintf(out, "held out: %s\n", sl_scenario_workload(sc, hold_out)->name);
 	}

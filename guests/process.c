@@ -132,6 +132,9 @@ static int ended_badly(const struct sl_process *process, int status, int code, s
 	last_words(process, words, sizeof(words));
 	if (WIFSIGNALED(status)) {
 		(void)snprintf(how, sizeof(how), "killed by signal %d", WTERMSIG(status));
+	} else if (WEXITSTATUS(status) == EXEC_FAILED) {
+		return sl_err_set(err, code, "%s: cannot be started: %s; sloglab doctor says what is missing",
+				  process->name, words[0] != '\0' ? words : "exit code 127");
 	} else {
 		(void)snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
 	}

@@ -48,7 +48,7 @@ struct sl_patience {
 	void *arg;
 };
 
-/* Starts it. -ENOENT when the program does not exist. */
+/* Starts it. A program that cannot be executed is told as its end: "NAME: cannot be started: ...". */
 int sl_process_start(const struct sl_process_spec *spec, struct sl_process *ret, struct sl_err *err);
 
 /* 0 while it runs; -EPIPE with one line when it ended (its last words from the log) or was stopped (SIGSTOP):

@@ -242,7 +242,7 @@ static int put_override(struct sl_scenario *sc, int at, const char *value, const
 {
 	struct sl_yaml yaml;
 	const struct sl_reader r = {.sc = sc, .yaml = &yaml, .err = err};
-	int rc = sl_yaml_load_buffer(&yaml, value, strlen(value), where, false, err);
+	int rc = sl_yaml_load_value(&yaml, sl_schema_keys().rows[at].key, value, where, err);
 
 	if (rc == 0) {
 		const yaml_node_t *root = sl_yaml_root(&yaml);

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/scenario/utf8.h"
+
 static void set_label(struct sl_yaml *yaml, const char *label)
 {
 	size_t len = strlen(label);
@@ -37,51 +39,44 @@ static void where_mark(const struct sl_yaml *yaml, yaml_mark_t mark, char *buf, 
 	}
 }
 
+/* The beginning of KEY=VALUE that fits and is one line of text. */
+static void set_word(struct sl_yaml *yaml, const char *key, const char *value)
+{
+	size_t n;
+
+	(void)snprintf(yaml->word, sizeof(yaml->word), "%s=%s", key, value);
+	for (n = 0; (unsigned char)yaml->word[n] >= ' ' && yaml->word[n] != 0x7f; n++) {
+	}
+	/* Cut off: not within a character of UTF-8. */
+	while (n == sizeof(yaml->word) - 1 && ((unsigned char)yaml->word[n - 1] & 0x80) != 0) {
+		yaml->word[--n] = '\0';
+	}
+	yaml->word[n] = '\0';
+	yaml->word_column = strlen(key) + 1;
+}
+
+/* Where a mistake is, for a message. */
+static void where_mistake(const struct sl_yaml *yaml, yaml_mark_t mark, char *buf, size_t size)
+{
+	if (yaml->word[0] != '\0') {
+		(void)snprintf(buf, size, "%s: %s: column %zu", yaml->label, yaml->word,
+			       yaml->word_column + mark.column + 1);
+	} else {
+		where_mark(yaml, mark, buf, size);
+	}
+}
+
 __attribute__((format(printf, 4, 5))) static int fail_mark(const struct sl_yaml *yaml, yaml_mark_t mark,
 							   struct sl_err *err, const char *fmt, ...)
 {
 	char where[SL_YAML_WHERE_MAX], text[320];
 	va_list ap;
 
-	where_mark(yaml, mark, where, sizeof(where));
+	where_mistake(yaml, mark, where, sizeof(where));
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	return sl_err_set(err, -EINVAL, "%s: %s", where, text);
-}
-
-/* Bytes of the UTF-8 sequence at `p`, its code point in *ret; 0 when it is not valid. */
-static size_t utf8_decode(const unsigned char *p, size_t left, uint32_t *ret)
-{
-	static const uint32_t lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t len = p[0] < 0x80         ? 1
-		     : (p[0] >> 5) == 6  ? 2
-		     : (p[0] >> 4) == 14 ? 3
-		     : (p[0] >> 3) == 30 ? 4
-					 : 0;
-	uint32_t code;
-
-	if (len == 0 || len > left) {
-		return 0;
-	}
-	code = len == 1 ? p[0] : p[0] & (0x7fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-		code = code << 6 | (p[i] & 0x3fu);
-	}
-	*ret = code;
-	return code < lowest[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : len;
-}
-
-static bool is_text(uint32_t code)
-{
-	if (code < 0x20) {
-		return code == '\t' || code == '\n' || code == '\r';
-	}
-	return (code < 0x7f || code >= 0xa0 || code == 0x85) && code != 0xfeff && code != 0xfffe &&
-	       code != 0xffff;
 }
 
 static int check_text(const struct sl_yaml *yaml, const char *bytes, size_t size, struct sl_err *err)
@@ -92,13 +87,13 @@ static int check_text(const struct sl_yaml *yaml, const char *bytes, size_t size
 
 	while (at < size) {
 		uint32_t code = 0;
-		size_t len = utf8_decode(p + at, size - at, &code);
+		size_t len = sl_utf8_decode(p + at, size - at, &code);
 
 		if (len == 0) {
 			return fail_mark(yaml, mark, err,
 					 "byte 0x%02x is not UTF-8 text; is this a binary file?", p[at]);
 		}
-		if (!is_text(code)) {
+		if (!sl_utf8_is_text(code)) {
 			return fail_mark(yaml, mark, err, "control character 0x%02x; is this a binary file?",
 					 code);
 		}
@@ -327,13 +322,10 @@ static int check_maps(struct sl_yaml *yaml, struct sl_err *err)
 	return rc;
 }
 
-int sl_yaml_load_buffer(struct sl_yaml *yaml, const char *bytes, size_t size, const char *label,
-			bool positions, struct sl_err *err)
+static int load(struct sl_yaml *yaml, const char *bytes, size_t size, struct sl_err *err)
 {
 	int rc;
 
-	set_label(yaml, label);
-	yaml->positions = positions;
 	if (size > SL_YAML_BYTES_MAX) {
 		return sl_err_set(err, -EFBIG, "%s: larger than 1 MiB; is this the right file?", yaml->label);
 	}
@@ -352,6 +344,24 @@ int sl_yaml_load_buffer(struct sl_yaml *yaml, const char *bytes, size_t size, co
 		sl_yaml_free(yaml);
 	}
 	return rc;
+}
+
+int sl_yaml_load_buffer(struct sl_yaml *yaml, const char *bytes, size_t size, const char *label,
+			bool positions, struct sl_err *err)
+{
+	set_label(yaml, label);
+	yaml->positions = positions;
+	yaml->word[0] = '\0';
+	return load(yaml, bytes, size, err);
+}
+
+int sl_yaml_load_value(struct sl_yaml *yaml, const char *key, const char *value, const char *label,
+		       struct sl_err *err)
+{
+	set_label(yaml, label);
+	yaml->positions = false;
+	set_word(yaml, key, value);
+	return load(yaml, value, strlen(value), err);
 }
 
 /* Reads at most one byte more than allowed, so that a file that grows meanwhile is noticed too. */
@@ -554,7 +564,12 @@ int sl_yaml_wrap(const struct sl_yaml *yaml, const yaml_node_t *node, const char
 {
 	char where[SL_YAML_WHERE_MAX];
 
-	sl_yaml_where(yaml, node, where, sizeof(where));
+	size_t len = key ? strlen(key) : 0;
+
+	where_mistake(yaml, node->start_mark, where, sizeof(where));
+	if (len > 0 && strncmp(yaml->word, key, len) == 0 && yaml->word[len] == '=') {
+		key = NULL; /* the word says it */
+	}
 	return key ? sl_err_wrap(err, "%s: %.63s", where, key) : sl_err_wrap(err, "%s", where);
 }
 

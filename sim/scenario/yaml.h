@@ -16,12 +16,15 @@
 #define SL_YAML_DEPTH_MAX 16
 #define SL_YAML_NODES_MAX 20000
 #define SL_YAML_LABEL_MAX 192
-#define SL_YAML_WHERE_MAX (SL_YAML_LABEL_MAX + 48)
+#define SL_YAML_WORD_MAX 64
+#define SL_YAML_WHERE_MAX (SL_YAML_LABEL_MAX + SL_YAML_WORD_MAX + 48)
 
 /* Filled by a load; release with sl_yaml_free after success only. Nodes live as long as it. */
 struct sl_yaml {
 	char label[SL_YAML_LABEL_MAX]; /* names the text in messages; the tail of a long path */
 	bool positions;                /* messages carry line and column */
+	char word[SL_YAML_WORD_MAX];   /* KEY=VALUE as typed, or its beginning; "" = none */
+	size_t word_column;            /* of the value in it, from 0 */
 	yaml_document_t doc;
 };
 
@@ -35,6 +38,10 @@ int sl_yaml_load_file(struct sl_yaml *yaml, const char *path, struct sl_err *err
 /* The same from memory; `label` stands for the path. Errors: -EFBIG, -EINVAL, -ENOMEM. */
 int sl_yaml_load_buffer(struct sl_yaml *yaml, const char *bytes, size_t size, const char *label,
 			bool positions, struct sl_err *err);
+/* The value of a word KEY=VALUE: messages carry the word and the column in it, sl_yaml_where the label alone.
+ */
+int sl_yaml_load_value(struct sl_yaml *yaml, const char *key, const char *value, const char *label,
+		       struct sl_err *err);
 void sl_yaml_free(struct sl_yaml *yaml);
 
 /* Never NULL: an empty document is refused by the loader. */

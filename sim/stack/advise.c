@@ -167,6 +167,11 @@ static int prepare(struct sl_advice *advice, struct sl_scenario *shelf,
 	if (rc < 0) {
 		return rc;
 	}
+	if (advice->base->sync == SL_SYNC_DISABLED) {
+		sl_advice_note(
+		    advice, "pool.sync=disabled: nothing is written to a SLOG, so that none can help; --set "
+			    "pool.sync=standard says what one would bring");
+	}
 	rc = sl_advice_load_drives(advice, shelf, options);
 	rc = rc == 0 ? sl_advice_add_settings(advice) : rc;
 	rc = rc == 0 ? sl_advice_add_purchases(advice, options->budget_usd) : rc;

@@ -121,6 +121,9 @@ int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
 		  const struct sl_advise_options *options, struct sl_advice *ret, struct sl_err *err);
 void sl_advice_fini(struct sl_advice *advice);
 
+/* What rows put in place of this key's value, as in "another SLOG"; NULL when no row changes it. */
+const char *sl_advice_changes(const char *key);
+
 /* Can be built and bought as a log device? *ret_why is static, NULL when it can. */
 bool sl_advice_can_log(const struct sl_dev_spec *spec, const char **ret_why);
 

@@ -24,6 +24,32 @@ void sl_advice_note(struct sl_advice *advice, const char *fmt, ...)
 	va_end(args);
 }
 
+const char *sl_advice_changes(const char *key)
+{
+	static const struct {
+		const char *key, *what;
+	} changed[] = {
+	    {"pool.log", "a SLOG"},
+	    {"pool.cache", "an L2ARC"},
+	    {"pool.special", "a special vdev"},
+	    {"pool.data.layout", "mirrors"},
+	    {"pool.sync", "another sync"},
+	    {"pool.logbias", "another logbias"},
+	    {"pool.recordsize", "another recordsize"},
+	    {"nas.nfsd_threads", "more nfsd threads"},
+	    {"nas.vcpus", "more storage VM vCPUs"},
+	    {"guests.vcpus", "more guest vCPUs"},
+	    {"host.nic", "another NIC"},
+	};
+
+	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++) {
+		if (strcmp(changed[i].key, key) == 0) {
+			return changed[i].what;
+		}
+	}
+	return NULL;
+}
+
 struct sl_candidate *sl_advice_add(struct sl_advice *advice, enum sl_change change, const char *fmt, ...)
 {
 	struct sl_candidate *candidate;

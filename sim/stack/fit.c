@@ -232,7 +232,7 @@ static int find_ranges(struct search *search, double best)
 {
 	/* The limit is on the RMS, the sum is its square. */
 	double limit = best * RANGE_FACTOR * RANGE_FACTOR;
-	int rc = 0;
+	int searched = search->fit->evaluations, rc = 0;
 
 	for (int i = 0; i < search->fit->n_params && rc == 0; i++) {
 		struct sl_fit_param *param = &search->fit->params[i];
@@ -240,6 +240,7 @@ static int find_ranges(struct search *search, double best)
 		rc = find_range(search, param, limit, 0, &param->low);
 		rc = rc == 0 ? find_range(search, param, limit, 1, &param->high) : rc;
 	}
+	search->fit->range_evaluations = search->fit->evaluations - searched;
 	return rc;
 }
 

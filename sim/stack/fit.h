@@ -19,16 +19,17 @@ struct sl_fit_param {
 struct sl_fit {
 	int n_params;
 	struct sl_fit_param params[SL_FIT_MAX];
-	int n_cells;            /* cells the fit saw */
-	int degrees_of_freedom; /* n_cells - n_params */
-	double rms_pct;         /* over the cells it saw */
-	int evaluations;
+	int n_cells;             /* cells the fit saw */
+	int degrees_of_freedom;  /* n_cells - n_params */
+	double rms_pct;          /* over the cells it saw */
+	int evaluations;         /* all of them */
+	int range_evaluations;   /* those that found low and high */
 	struct sl_result result; /* all cells with the fitted values, those it did not see included */
 };
 
 struct sl_fit_options {
 	int hold_out;        /* workload index whose cells are not seen; -1 = none */
-	int max_evaluations; /* 0 = 400 */
+	int max_evaluations; /* of the search, to which the ranges add; 0 = 400 */
 	uint64_t seed;
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;

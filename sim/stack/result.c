@@ -146,6 +146,25 @@ static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell 
 	return 0;
 }
 
+/*
+ * Until the first transaction group is on the disks the pool takes writes into memory. Several in flight that
+ * were done before that have measured how the pool begins.
+ */
+static void warn_of_burst(const struct sl_box *box, const struct sl_workload *workload, struct sl_cell *cell)
+{
+	if (workload->kind != SL_WL_SYNCWRITE || workload->depth * workload->threads <= 1 ||
+	    workload->max_requests == 0 || cell->measure.operations < (uint64_t)workload->max_requests ||
+	    (double)cell->measure.elapsed_ns >= box->txg_timeout_ns) {
+		return;
+	}
+	(void)snprintf(
+	    cell->warning, sizeof(cell->warning),
+	    "a burst: its %lld requests were done in %.3g s, before the first transaction group (%g s); "
+	    "set max_requests: 0 for the rate that lasts",
+	    (long long)workload->max_requests, (double)cell->measure.elapsed_ns / 1e9,
+	    box->txg_timeout_ns / 1e9);
+}
+
 /* All cells of a variant. One that was stopped between samples counts with those it has. */
 static int run_variant(struct run *run, int variant, struct sl_cell *cells, int n, struct sl_err *err)
 {
@@ -160,6 +179,7 @@ static int run_variant(struct run *run, int variant, struct sl_cell *cells, int 
 	for (int i = 0; rc == 0 && i < n; i++) {
 		sl_stats_mean_ci(cells[i].samples, cells[i].n_samples, &cells[i].value, &cells[i].ci95);
 		compare(&cells[i], sl_scenario_published(run->sc, variant, cells[i].workload));
+		warn_of_burst(&box, sl_scenario_workload(run->sc, run_of(run, cells[i].workload)), &cells[i]);
 	}
 	return rc;
 }

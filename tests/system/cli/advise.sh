@@ -52,6 +52,20 @@ has err 'left out: intel-dc-s3700-200: the catalogue has no price'
 has err 'no drive to try, the list is empty'
 has out 'Buy nothing: no drive was tried'
 
+# What is set and what rows try contradict each other: a line, and every row is there.
+"$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue intel-dc-s3500-80 --variant s3700 --set pool.log=none \
+	>out 2>err || fail "no log: exit $?: $(cat err)"
+has err '--set pool.log=none: that is the box as it is; rows that try a SLOG change it again'
+for row in 'as it is' 'mirror of 2 x intel-dc-s3500-80' 'stripe of 2 x intel-dc-s3500-80' 'Buy intel-dc-s3500-80'; do
+	has out "$row"
+done
+"$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue intel-dc-s3500-80 --set pool.sync=disabled \
+	--set pool.compression=off >out 2>err || fail "sync=disabled: exit $?: $(cat err)"
+has err 'pool.sync=disabled: nothing is written to a SLOG'
+grep -q 'pool.compression' err && fail "a key that no row changes is told"
+has out 'mirror of 2 x intel-dc-s3500-80'
+has out 'Buy nothing: '
+
 "$sloglab" advise quick --workload rnd16k --repeat 1 --catalogue '' --show-arithmetic 99 >out 2>err
 [ $? -eq 1 ] || fail "--show-arithmetic 99 works"
 has err '"99" is neither a rank nor the name of a row'

@@ -61,6 +61,22 @@ Test(process, a_program_that_fails_is_named_with_its_last_words)
 	unlink(log);
 }
 
+Test(process, a_program_that_is_not_there_is_named_with_the_remedy)
+{
+	const char *const argv[] = {"/nowhere/program", NULL};
+	char log[] = "/tmp/sl-process-XXXXXX";
+	struct sl_process_spec spec = {.name = "program", .argv = argv, .log = log};
+	struct sl_patience patience = {.timeout_ms = 10000};
+	struct sl_err err = {0};
+
+	close(mkstemp(log));
+	cr_assert_eq(sl_process_run(&spec, &patience, &err), -EIO);
+	cr_assert_str_eq(err.msg,
+			 "program: cannot be started: /nowhere/program: No such file or directory; sloglab "
+			 "doctor says what is missing");
+	unlink(log);
+}
+
 Test(process, a_program_that_does_not_exist_says_so)
 {
 	const char *const argv[] = {"sloglab-no-such-program", NULL};

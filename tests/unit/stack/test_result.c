@@ -1,6 +1,9 @@
 /* Runs of cells: which, in which order, with which seeds; what the meters say. */
 #include "tests/unit/stack/lib.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 /* The measure of one cell, by sl_stack_run. */
 static struct sl_measure measure_of(const struct sl_scenario *sc, int v, int w, uint64_t seed)
 {
@@ -45,6 +48,46 @@ Test(result, chosen_cells_run_in_order_and_repeat_i_has_seed_plus_i)
 	cr_assert_null(sl_result_find(&result, variants[1], workloads[0], SL_ENGINE_LIVE));
 	sl_result_fini(&result);
 	sl_scenario_free(sc);
+}
+
+Test(result, several_writes_in_flight_that_end_before_the_first_txg_are_a_burst)
+{
+	static const struct {
+		const char *yaml;
+		bool warns;
+	} cases[] = {
+	    {"{kind: syncwrite, depth: 4, max_requests: 1000}", true},
+	    {"{kind: syncwrite, depth: 4, max_requests: 0, max_time: 1s}", false},
+	    {"{kind: syncwrite, max_requests: 1000}", false},
+	    {"{kind: syncwrite, depth: 4, max_requests: 100000, max_time: 6s}", false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[] = "/tmp/sl-result-XXXXXX";
+		FILE *file = fdopen(mkstemp(path), "w");
+		struct sl_run_options options = {.repeat = 1, .seed = 1};
+		struct sl_scenario *sc;
+		struct sl_result result;
+		struct sl_err err = {0};
+
+		cr_assert(file != NULL);
+		fprintf(file,
+			"format: sloglab-scenario/1\ntitle: t\npool: {data: {layout: stripe, disks: "
+			"[hdd-7200-desktop]}, log: intel-dc-s3700-200}\nworkloads: {w: %s}\n",
+			cases[i].yaml);
+		fclose(file);
+		cr_assert_eq(sl_scenario_load(path, SL_SOURCE_DIR "/sim/scenario", &sc, &err), 0, "%s",
+			     err.msg);
+		unlink(path);
+		cr_assert_eq(sl_result_run(sc, &options, &result, &err), 0, "%s", err.msg);
+		cr_assert_eq(
+		    strncmp(result.cells[0].warning, "a burst: its 1000 requests were done in ", 40) == 0,
+		    cases[i].warns, "%s: %s", cases[i].yaml, result.cells[0].warning);
+		cr_assert(cases[i].warns || result.cells[0].warning[0] == '\0', "%s",
+			  result.cells[0].warning);
+		sl_result_fini(&result);
+		sl_scenario_free(sc);
+	}
 }
 
 Test(result, the_meters_name_every_resource_and_none_is_busier_than_always)
