@@ -17,31 +17,10 @@
 #include <nfsc/libnfs.h>
 
 #include "sim/base/rng.h"
+#include "tests/system/nfs_oracle_tree.h"
 
-#define NAMES 12
 #define DEPTH_MAX 4
-#define FILE_MAX (192u << 10)
 #define IO_MAX (48u << 10)
-#define PATH_BYTES 256
-#define TARGET_BYTES 64
-
-enum kind {
-	DIRECTORY,
-	REGULAR,
-	SYMLINK
-};
-
-/* What the server should hold. */
-struct node {
-	enum kind kind;
-	unsigned links; /* names */
-	unsigned mode;
-	uint32_t size;
-	uint8_t *data; /* FILE_MAX bytes of a file, zero beyond its size */
-	char target[TARGET_BYTES];
-	struct node *parent, *names[NAMES]; /* of a folder */
-	unsigned place;                     /* of a folder: its name in the parent */
-};
 
 struct name {
 	struct node *dir;
@@ -75,55 +54,10 @@ static uint32_t below(struct oracle *oracle, uint32_t end)
 	return (uint32_t)sl_rng_below(&oracle->rng, end);
 }
 
-static struct node *node_new(enum kind kind, unsigned mode)
-{
-	struct node *node = calloc(1, sizeof(*node));
-
-	if (!node || (kind == REGULAR && !(node->data = calloc(1, FILE_MAX)))) {
-		abort();
-	}
-	node->kind = kind;
-	node->mode = mode;
-	return node;
-}
-
-/* A name goes; the node with its last one. */
-static void node_unlink(struct node *node)
-{
-	if (--node->links == 0) {
-		free(node->data);
-		free(node);
-	}
-}
-
-static unsigned depth_of(const struct node *dir)
-{
-	unsigned depth = 0;
-
-	for (; dir->parent; dir = dir->parent) {
-		depth++;
-	}
-	return depth;
-}
-
-static void path_of(const struct node *dir, char ret[PATH_BYTES])
-{
-	size_t used;
-
-	if (!dir->parent) {
-		ret[0] = '\0';
-		return;
-	}
-	path_of(dir->parent, ret);
-	used = strlen(ret);
-	(void)snprintf(ret + used, PATH_BYTES - used, "/n%u", dir->place);
-}
-
 /* Some name in some folder, there or not. */
 static struct name pick(struct oracle *oracle)
 {
 	struct name name = {.dir = oracle->root};
-	size_t used;
 
 	for (uint32_t down = below(oracle, DEPTH_MAX); down > 0; down--) {
 		struct node *next = name.dir->names[below(oracle, NAMES)];
@@ -131,9 +65,7 @@ static struct name pick(struct oracle *oracle)
 		name.dir = next && next->kind == DIRECTORY ? next : name.dir;
 	}
 	name.number = below(oracle, NAMES);
-	path_of(name.dir, name.path);
-	used = strlen(name.path);
-	(void)snprintf(name.path + used, sizeof(name.path) - used, "/n%u", name.number);
+	name_path(name.dir, name.number, name.path);
 	return name;
 }
 
@@ -177,16 +109,6 @@ static void do_mkdir(struct oracle *oracle)
 		dir->place = name.number;
 		name.dir->names[name.number] = dir;
 	}
-}
-
-static bool is_empty(const struct node *dir)
-{
-	for (unsigned i = 0; i < NAMES; i++) {
-		if (dir->names[i]) {
-			return false;
-		}
-	}
-	return true;
 }
 
 static void do_rmdir(struct oracle *oracle)
@@ -336,31 +258,6 @@ static void do_unlink(struct oracle *oracle)
 	}
 }
 
-static bool is_above(const struct node *node, const struct node *dir)
-{
-	while (dir && dir != node) {
-		dir = dir->parent;
-	}
-	return dir == node;
-}
-
-static int rename_want(const struct node *node, const struct node *victim, const struct node *to_dir)
-{
-	if (!node) {
-		return -ENOENT;
-	}
-	if (is_above(node, to_dir)) {
-		return -EINVAL;
-	}
-	if (!victim || victim == node) {
-		return 0;
-	}
-	if (victim->kind == DIRECTORY) {
-		return node->kind != DIRECTORY ? -EISDIR : is_empty(victim) ? 0 : -ENOTEMPTY;
-	}
-	return node->kind == DIRECTORY ? -ENOTDIR : 0;
-}
-
 static void do_rename(struct oracle *oracle)
 {
 	struct name from = pick_there(oracle), to = pick(oracle);
@@ -453,19 +350,6 @@ static void do_chmod(struct oracle *oracle)
 	}
 }
 
-static unsigned links_of(const struct node *node)
-{
-	unsigned links = node->links;
-
-	if (node->kind != DIRECTORY) {
-		return links;
-	}
-	for (unsigned i = 0; i < NAMES; i++) {
-		links += node->names[i] && node->names[i]->kind == DIRECTORY;
-	}
-	return links + 1;
-}
-
 static void stat_compare(struct oracle *oracle, const char *path, const struct node *node)
 {
 	static const unsigned types[] = {[DIRECTORY] = S_IFDIR, [REGULAR] = S_IFREG, [SYMLINK] = S_IFLNK};
@@ -540,14 +424,11 @@ static void tree_compare(struct oracle *oracle, const struct node *dir)
 	for (unsigned i = 0; i < NAMES; i++) {
 		const struct node *node = dir->names[i];
 		char path[PATH_BYTES];
-		size_t used;
 
 		if (!node) {
 			continue;
 		}
-		path_of(dir, path);
-		used = strlen(path);
-		(void)snprintf(path + used, sizeof(path) - used, "/n%u", i);
+		name_path(dir, i, path);
 		stat_compare(oracle, path, node);
 		if (node->kind == REGULAR) {
 			read_compare(oracle, path, node, 0, FILE_MAX);
@@ -593,14 +474,11 @@ static void tree_remove(struct oracle *oracle, struct node *dir)
 	for (unsigned i = 0; i < NAMES; i++) {
 		struct node *node = dir->names[i];
 		char path[PATH_BYTES];
-		size_t used;
 
 		if (!node) {
 			continue;
 		}
-		path_of(dir, path);
-		used = strlen(path);
-		(void)snprintf(path + used, sizeof(path) - used, "/n%u", i);
+		name_path(dir, i, path);
 		if (node->kind == DIRECTORY) {
 			tree_remove(oracle, node);
 			expect(oracle, path, nfs_rmdir(oracle->nfs, path), 0, 0, 0);
