@@ -89,6 +89,7 @@ static void call_end(struct hyp_call *call, int64_t now_ns)
 	struct sl_timer *done = call->outer ? &call->outer->done : &call->req->done;
 	bool of_disk = call->req != NULL;
 
+	assert(call->outer || call->req);
 	if (hyp->trace) {
 		sl_trace_span(hyp->trace, "hypervisor", "NFS call", call->call.tag, call->start_ns, now_ns);
 	}

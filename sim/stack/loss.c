@@ -43,7 +43,8 @@ int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *worklo
 		return sl_stack_run(box, workload, seed, trace, ret, err);
 	}
 	sl_record_init(&record, WRITES_MAX);
-	rc = sl_stack_record(box, workload, seed, SL_ZIL_INTACT, trace, &record, ret, err);
+	rc = sl_stack_record(box, workload, &(struct sl_record_setup){.seed = seed, .trace = trace}, &record,
+			     ret, err);
 	if (rc == 0) {
 		rc = worst_cut(box, &record, local, &ret->loss, err);
 	}

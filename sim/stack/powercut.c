@@ -195,6 +195,7 @@ static int judge(const struct sl_box *box, const struct sl_record *record, bool 
 int sl_powercut_cell(const struct sl_box *box, const struct sl_workload *workload,
 		     const struct sl_powercut_options *options, struct sl_verdict *ret, struct sl_err *err)
 {
+	const struct sl_record_setup setup = {.seed = options->seed, .broken = options->broken};
 	bool guest = workload->kind == SL_WL_SYNCWRITE, local = guest && workload->access == SL_ACCESS_LOCAL;
 	struct sl_box broken = *box;
 	struct sl_measure measure;
@@ -209,7 +210,7 @@ int sl_powercut_cell(const struct sl_box *box, const struct sl_workload *workloa
 		      : guest              ? SL_CLIENT_LIBNFS
 					   : sl_nfs_client_of(box);
 	sl_record_init(&record, WRITES_MAX);
-	rc = sl_stack_record(&broken, workload, options->seed, options->broken, NULL, &record, &measure, err);
+	rc = sl_stack_record(&broken, workload, &setup, &record, &measure, err);
 	if (rc == 0) {
 		ret->rate = sl_metric_value(&measure, workload);
 		rc = judge(&broken, &record, local, options, ret, err);

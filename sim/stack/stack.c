@@ -212,11 +212,12 @@ int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, u
 	return run_box(box, workload, &(struct run){.seed = seed, .trace = trace}, ret, err);
 }
 
-int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		    enum sl_zil_broken broken, struct sl_trace *trace, struct sl_record *record,
-		    struct sl_measure *ret, struct sl_err *err)
+int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload,
+		    const struct sl_record_setup *setup, struct sl_record *record, struct sl_measure *ret,
+		    struct sl_err *err)
 {
-	return run_box(box, workload, &(struct run){seed, trace, record, broken}, ret, err);
+	return run_box(box, workload, &(struct run){setup->seed, setup->trace, record, setup->broken}, ret,
+		       err);
 }
 
 void sl_record_init(struct sl_record *record, uint32_t limit)
