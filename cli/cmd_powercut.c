@@ -251,6 +251,7 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 	p->options.seed = p->seed;
 	p->options.progress = sl_progress_step;
 	p->options.progress_arg = &progress;
+	p->options.stopped = sl_signals_stopped;
 	sl_progress_start(&progress, stderr, "cells");
 	rc = sl_powercut_run(p->session.sc, &p->options, &p->result, err);
 	sl_progress_end(&progress);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIME_DEFAULT_NS 10000000000
 
@@ -30,6 +32,17 @@ static void signals_install(void)
 	(void)sigaction(SIGTERM, &action, NULL);
 	action.sa_handler = SIG_IGN;
 	(void)sigaction(SIGPIPE, &action, NULL);
+}
+
+/* False and errno when the file of --json could not appear after the load: a long load must not be lost. */
+static bool json_has_place(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	bool has_place = folder && access(folder, W_OK | X_OK) == 0;
+
+	free(folder);
+	return has_place;
 }
 
 bool program_begin(struct program *program, const struct program_command *command, int argc, char **argv,
@@ -58,6 +71,10 @@ bool program_begin(struct program *program, const struct program_command *comman
 	}
 	if (program->json && strcmp(program->json, "-") == 0) {
 		program->out = stderr;
+	} else if (program->json && !json_has_place(program->json)) {
+		*ret_exit = program_usage(program, "--json: %.200s: cannot write there: %s", program->json,
+					  strerror(errno));
+		return false;
 	}
 	if (sl_load_result_init(&program->result) < 0) {
 		(void)fprintf(stderr, "sloglab-load: out of memory\n");

@@ -121,13 +121,18 @@ static void count_cut(const struct sl_audit *audit, int64_t at_ns, struct sl_ver
 	ret->most_blocks = blocks > ret->most_blocks ? blocks : ret->most_blocks;
 }
 
-static void cut_random(const struct sl_audit *audit, const struct times *events, uint64_t n, uint64_t seed,
-		       struct sl_verdict *ret)
+static bool is_stopped(const struct sl_powercut_options *options)
+{
+	return options->stopped && options->stopped();
+}
+
+static void cut_random(const struct sl_audit *audit, const struct times *events,
+		       const struct sl_powercut_options *options, struct sl_verdict *ret)
 {
 	struct sl_rng rng;
 
-	sl_rng_init(&rng, seed, "powercut");
-	for (uint64_t i = 0; i < n && events->n > 0; i++) {
+	sl_rng_init(&rng, options->seed, "powercut");
+	for (uint64_t i = 0; i < options->n_random && events->n > 0 && !is_stopped(options); i++) {
 		count_cut(audit, events->at_ns[sl_rng_below(&rng, events->n)], ret);
 	}
 }
@@ -147,9 +152,9 @@ static void make_cuts(const struct sl_audit *audit, const struct sl_powercut_opt
 	}
 	list_events(audit->record, &events);
 	if (options->when == SL_WHEN_RANDOM) {
-		cut_random(audit, &events, options->n_random, options->seed, ret);
+		cut_random(audit, &events, options, ret);
 	}
-	for (size_t i = 0; options->when == SL_WHEN_EVERY && i < events.n; i++) {
+	for (size_t i = 0; options->when == SL_WHEN_EVERY && i < events.n && !is_stopped(options); i++) {
 		if (events.at_ns[i] >= options->from_ns && events.at_ns[i] <= options->to_ns) {
 			count_cut(audit, events.at_ns[i], ret);
 		}

@@ -33,6 +33,8 @@ struct sl_powercut_options {
 	/* As in struct sl_run_options. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
+	/* Asked between two cuts; true ends the run with the cuts made so far. NULL: never. */
+	bool (*stopped)(void);
 };
 
 struct sl_verdict {

@@ -95,6 +95,9 @@ for bad in "" "oltpp" "syncwrite" "syncwrite --url=$url --block=4x" "syncwrite -
 	one_line "$SCRATCH/err"
 	[ ! -s "$SCRATCH/out" ] || fail "usage error printed to stdout: $bad"
 done
+# Said before the load, which may take hours.
+expect_rc 2 timeout 20 "$LOAD" syncwrite --path="$SCRATCH/folder/never" --time=10s --json=/nowhere/a.json
+[ ! -e "$SCRATCH/folder/never" ] || fail "the load began before --json was checked"
 expect_rc 0 "$LOAD" --help
 expect_rc 0 "$LOAD" --version
 grep -q '^sloglab-load [0-9]' "$SCRATCH/out" || fail "version: $(cat "$SCRATCH/out")"
