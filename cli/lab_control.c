@@ -364,7 +364,7 @@ static int exit_wait(const struct running *command, const struct sl_patience *pa
 
 static int output_take(const char *file, const char *suffix, char **ret)
 {
-	char path[SL_LAB_PATH_MAX];
+	char path[SL_LAB_PATH_MAX + sizeof(".out")];
 
 	(void)snprintf(path, sizeof(path), "%s.%s", file, suffix);
 	*ret = file_read(path, OUTPUT_MAX);
