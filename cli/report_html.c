@@ -20,6 +20,7 @@ static const char page_style[] =
     "font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Liberation Sans\",sans-serif}\n"
     "main{max-width:68rem;margin:0 auto;padding:1.5rem 1.1rem "
     "3rem}h1{font-size:1.7rem;line-height:1.25;margin:.2rem 0}\n"
+    "h1.part{margin-top:3rem}\n"
     "h2{font-size:1.2rem;margin:2.4rem 0 .7rem}h3{font-size:1rem;margin:0 0 .6rem}p{margin:.5rem 0}\n"
     ".mute{color:var(--mute)}.small{font-size:.85rem}code{font:.92em ui-monospace,\"DejaVu Sans "
     "Mono\",monospace}\n"
@@ -157,20 +158,33 @@ void sl_html_end(FILE *out)
 	fputs("</main>\n</body>\n</html>\n", out);
 }
 
+/* A scenario whose variants all have a log device, or are bare disks, has none. */
+static bool has_gains(const struct sl_report *report)
+{
+	char gain[512] = "";
+
+	for (int w = 0; gain[0] == '\0' && w < sl_scenario_workloads(report->result->scenario); w++) {
+		sl_result_gain(report->result, w, sl_report_predictor(report), gain, sizeof(gain));
+	}
+	return gain[0] != '\0';
+}
+
 static void page_head(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
 	enum sl_engine real = sl_report_real(report);
 
 	sl_html_head(sc, report->result->seed, out);
-	fputs("<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
-	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
-		if (sl_report_has_workload(report, w)) {
-			page_gain(report, w, sl_report_predictor(report), "predicted", out);
-			page_gain(report, w, real, "measured", out);
+	if (has_gains(report)) {
+		fputs("<h2>What the SLOG brings</h2>\n<div class=\"grid\">\n", out);
+		for (int w = 0; w < sl_scenario_workloads(sc); w++) {
+			if (sl_report_has_workload(report, w)) {
+				page_gain(report, w, sl_report_predictor(report), "predicted", out);
+				page_gain(report, w, real, "measured", out);
+			}
 		}
+		fputs("</div>\n", out);
 	}
-	fputs("</div>\n", out);
 	if (sl_report_has_engine(report, real)) {
 		fprintf(
 		    out,

@@ -37,6 +37,11 @@ grep -q "$src" a.json a.html && fail "a path of this machine is in the result"
 "$sloglab" run b3n-2014 --variant none --workload oltp2 --seed 2 --json c.json >/dev/null || fail "seed 2"
 grep -q '"seed": 2' c.json || fail "seed is not in the JSON"
 
+# No heading without anything below: there is no variant without a log device.
+"$sloglab" run openindiana-zil --workload bs1 --html only.html >/dev/null || fail "openindiana-zil"
+grep -q 'What the SLOG brings' only.html && fail "a heading over nothing"
+rm -f only.html
+
 # A full disk and a closed pipe fail the run and leave what was there.
 if [ -w /dev/full ]; then
 	"$sloglab" run b3n-2014 --variant none --workload oltp2 >/dev/full 2>err.txt
