@@ -144,6 +144,7 @@ bool sl_vm_cpu_parse(const char *stat, double *ret_busy_ns, double *ret_all_ns)
 {
 	double part[8] = {0}; /* user nice system idle iowait irq softirq steal */
 
+	/* NOLINTNEXTLINE(cert-err34-c): numbers of the kernel */
 	if (!stat || sscanf(stat, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &part[0], &part[1], &part[2],
 			    &part[3], &part[4], &part[5], &part[6], &part[7]) < 5) {
 		return false;
@@ -246,6 +247,7 @@ static void lateness_parse(const char *disks, struct sl_vm_sample *ret)
 	const char *at = strstr(disks, "lateness_us ");
 
 	if (at &&
+	    /* NOLINTNEXTLINE(cert-err34-c): numbers of our own disk server */
 	    sscanf(at, "lateness_us p50 %lf p99 %lf modelled_us p50 %lf", &late50, &late99, &modelled) == 3) {
 		ret->late_p50_ns = (int64_t)(late50 * 1e3);
 		ret->late_p99_ns = (int64_t)(late99 * 1e3);

@@ -189,13 +189,13 @@ static int vm_up(struct sl_lab *lab, enum sl_lab_machine machine, struct sl_err 
 	struct sl_lab_text *text = malloc(sizeof(*text));
 	struct sl_domain *domain = malloc(sizeof(*domain));
 	char *xml = NULL;
-	int rc;
+	int rc = -ENOMEM;
 
 	if (text && domain) {
 		sl_lab_domain(&lab->config, machine, domain, text);
 		rc = sl_domain_xml(domain, &xml, err);
 	} else {
-		rc = sl_err_set(err, -ENOMEM, "lab: out of memory");
+		(void)sl_err_set(err, -ENOMEM, "lab: out of memory");
 	}
 	if (rc == 0) {
 		(void)unlink(text->log);

@@ -18,9 +18,11 @@
 
 #define TREE_BYTES (1u << 20)
 
+/* libFuzzer chose the names. NOLINTBEGIN(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+/* NOLINTEND(readability-identifier-naming) */
 
 struct target {
 	struct sl_nfs3_conn *conn;
