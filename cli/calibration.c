@@ -174,7 +174,8 @@ static int steps_run(struct sl_live_rig *rig, struct probe *probe, struct sl_cal
 	/* A pair is two requests: WRITE and COMMIT. */
 	ret->block_cpu_ns = (cpu_ns / PROBES + probe->pair_cpu_ns) / 2;
 	ret->op_delay_ns = probe->write_flush_ns / 2 - ret->block_cpu_ns;
-	ret->op_delay_ns = ret->op_delay_ns > 0 ? ret->op_delay_ns : 0;
+	ret->disturbed = ret->op_delay_ns < 0;
+	ret->op_delay_ns = ret->disturbed ? 0 : ret->op_delay_ns;
 	slope_ns = (probe->write_large_ns - probe->write_small_ns) / (LARGE - SMALL);
 	ret->link_bps = slope_ns > 0 ? 1e9 / slope_ns : LINK_MAX_BPS;
 	ret->file_cpu_ns = probe->file_cpu_ns;

@@ -5,6 +5,8 @@
 #ifndef SL_CLI_CALIBRATION_H
 #define SL_CLI_CALIBRATION_H
 
+#include <stdbool.h>
+
 #include "sim/base/err.h"
 #include "sim/scenario/box.h"
 
@@ -18,6 +20,7 @@ struct sl_calibration {
 	double fsync_cpu_ns; /* fsync with nothing to do */
 	double oltp_cpu_ns;  /* database and generator, a transaction of sysbench 0.4 */
 	double redo_bytes;   /* of such a transaction */
+	bool disturbed;      /* a request took less time than its CPU work: other work was in the way */
 	char cpu[96], date[16];
 };
 

@@ -238,6 +238,16 @@ static int powercut_write(struct powercut *p, struct sl_err *err)
 	return rc;
 }
 
+static bool cut_anything(const struct sl_powercut *powercut)
+{
+	for (int i = 0; i < powercut->n_verdicts; i++) {
+		if (powercut->verdicts[i].n_cuts > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static int powercut_do(struct powercut *p, struct sl_err *err)
 {
 	bool taken = (p->json && sl_out_is_stdout(p->json)) || (p->html && sl_out_is_stdout(p->html));
@@ -265,7 +275,14 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 		sl_err_set(err, -EINTR, "interrupted: what was cut so far is above, no files were written");
 		return SL_EXIT_INTERRUPTED;
 	}
-	return powercut_write(p, err) < 0 ? SL_EXIT_FAILED : SL_EXIT_OK;
+	if (powercut_write(p, err) < 0) {
+		return SL_EXIT_FAILED;
+	}
+	if (!cut_anything(&p->result)) {
+		(void)sl_err_set(err, -ENODATA, "nothing was cut, so nothing is known to be safe");
+		return SL_EXIT_FAILED;
+	}
+	return SL_EXIT_OK;
 }
 
 /* What engine vm takes of the options: --variant, --set, and one --at. */
