@@ -270,7 +270,7 @@ static void do_rename(struct oracle *oracle)
 	}
 	expect(oracle, from.path, nfs_rename(oracle->nfs, from.path, to.path), want, want ? -EEXIST : 0,
 	       want == -EINVAL || (want == -EISDIR && !is_empty(victim)) ? -ENOTEMPTY : 0);
-	if (want != 0 || victim == node) {
+	if (want != 0 || !node || victim == node) {
 		return;
 	}
 	if (victim) {
@@ -391,13 +391,14 @@ static void list_compare(struct oracle *oracle, const struct node *dir)
 	path_of(dir, path);
 	expect(oracle, path, nfs_opendir(oracle->nfs, path[0] ? path : "/", &listing), 0, 0, 0);
 	while ((entry = nfs_readdir(oracle->nfs, listing))) {
-		unsigned number = NAMES;
+		unsigned long number;
+		char *end;
 
 		if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0) {
 			continue;
 		}
-		if (sscanf(entry->name, "n%u", &number) != 1 || number >= NAMES || seen[number] ||
-		    !dir->names[number]) {
+		number = entry->name[0] == 'n' ? strtoul(entry->name + 1, &end, 10) : NAMES;
+		if (number >= NAMES || *end != '\0' || seen[number] || !dir->names[number]) {
 			disagree(oracle, "%s: \"%s\" listed", path, entry->name);
 		}
 		seen[number] = true;
@@ -442,7 +443,7 @@ static void tree_compare(struct oracle *oracle, const struct node *dir)
 static void big_file(struct oracle *oracle)
 {
 	const uint64_t edge = UINT64_C(1) << 32;
-	char bytes[64], back[128];
+	char bytes[64], back[128] = {0};
 	struct nfs_stat_64 st = {0};
 	struct nfsfh *fh = NULL;
 

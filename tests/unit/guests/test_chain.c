@@ -1,6 +1,7 @@
 /* Parts that stand on one another. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "guests/chain.h"
@@ -20,9 +21,9 @@ struct member {
 
 static void note(struct diary *diary, const char *sign, const char *name)
 {
-	strcat(diary->text, sign);
-	strcat(diary->text, name);
-	strcat(diary->text, " ");
+	size_t used = strlen(diary->text);
+
+	(void)snprintf(diary->text + used, sizeof(diary->text) - used, "%s%s ", sign, name);
 }
 
 static int member_up(void *self, struct sl_err *err)
