@@ -214,7 +214,10 @@ Test(process, children_die_with_their_parent_even_when_that_is_killed)
 	cr_assert_eq(read(ends[0], &orphan, sizeof(orphan)), (ssize_t)sizeof(orphan));
 	sl_process_stop(&parent, SIGKILL, 0);
 	cr_assert_eq(waitpid(orphan, &status, 0), orphan);
-	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	/* By the signal, or by itself: it was so young that it had not asked for the signal yet, and saw a
+	 * stranger as its parent. */
+	cr_assert((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+		  (WIFEXITED(status) && WEXITSTATUS(status) == 1));
 }
 
 static bool third_time(void *arg)
