@@ -214,7 +214,7 @@ Test(scenario_devices, bad_mirrors)
 	    {"{mirror: [null x 17]}", "more than 16 disks"},
 	    {"{miror: [null, null]}", "write NAME, NAME x COUNT or {mirror: [NAME, NAME]}"},
 	    {"{mirror: [null x 2], stripe: null}", "write NAME, NAME x COUNT or {mirror"},
-	    {"{mirror: [{mirror: [null x 2]}, null]}", "pool.log: is a map; write"},
+	    {"{mirror: [{mirror: [null x 2]}, null]}", "column 20: is a map; write a single value"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
