@@ -109,9 +109,13 @@ static int tool_run(const struct sl_mariadb *db, const char *const *argv, struct
 int sl_mariadb_install(struct sl_mariadb *db, struct sl_err *err)
 {
 	char defaults[PATH_MAX + 32];
-	const char *const argv[] = {"mariadb-install-db", defaults,
-				    "--user=root",        "--auth-root-authentication-method=normal",
-				    "--skip-test-db",     NULL};
+	const char *const argv[] = {"mariadb-install-db",
+				    defaults,
+				    "--user=root",
+				    "--auth-root-authentication-method=normal",
+				    "--skip-test-db",
+				    "--skip-name-resolve",
+				    NULL};
 	int rc = paths_make(db, err);
 
 	if (rc == 0) {

@@ -8,6 +8,7 @@ need fio fio
 [ -w /dev/fuse ] || skip "no /dev/fuse"
 # In a mount namespace of its own: nothing stays mounted, whatever happens.
 if [ -z "${FUSE_ALONE:-}" ]; then
+	unshare --mount --propagation private true 2>/dev/null || skip "no mount namespace of our own here"
 	rm -rf "$SCRATCH"
 	FUSE_ALONE=1 exec unshare --mount --propagation private "$0"
 fi

@@ -7,7 +7,7 @@ db_start() {
 	need mariadb-install-db mariadb-server
 	user=$(id -un)
 	if [ ! -d "$SCRATCH/db" ]; then
-		mariadb-install-db --no-defaults --user="$user" --datadir="$SCRATCH/db" --skip-test-db \
+		mariadb-install-db --no-defaults --user="$user" --datadir="$SCRATCH/db" --skip-test-db --skip-name-resolve \
 			--auth-root-authentication-method=normal >"$SCRATCH/install" 2>&1 ||
 			fail "mariadb-install-db: $(cat "$SCRATCH/install")"
 	fi

@@ -65,7 +65,7 @@ write_latency() {
 if [ -x "$bin/sloglab-load" ]; then
 	url=''
 	: >status
-	eval "$(live 'sloglab serve') --port 0 --portmap-port 0" >status 2>err &
+	eval "exec $(live 'sloglab serve') --port 0 --portmap-port 0" >status 2>err &
 	server=$!
 	tries=0
 	until grep -q '^ready' status || [ "$tries" -eq 100 ]; do
