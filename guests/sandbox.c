@@ -54,11 +54,10 @@ int sl_sandbox_enter(struct sl_sandbox *sandbox, struct sl_err *err)
 		close(sandbox->own_pids);
 		return rc;
 	}
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+	/* The network first: who goes on without a sandbox, because of the mounts, still needs loopback. */
+	rc = loopback_up(err);
+	if (rc == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
 		rc = sl_err_set(err, -errno, "mounts cannot be made private: %s", strerror(errno));
-	}
-	if (rc == 0) {
-		rc = loopback_up(err);
 	}
 	if (rc < 0) {
 		sl_sandbox_leave(sandbox);
