@@ -16,7 +16,7 @@
 #define POLL_MS 500
 #define ACKS_MIN 20 /* before the cut */
 #define PROGRAM "/run/sloglab/sloglab-load"
-#define RECORDS "/root/audit"
+#define RECORDS "/audit"
 #define ACKS "/run/acks" /* memory of the guest: the cut does not reach it */
 
 /* What the lab's steps share. */
@@ -142,7 +142,7 @@ static int variant_cut(const struct cutter *c, const char *variant, struct sl_vm
 		ret->down_s = clock_s() - cut_s;
 	}
 	/* The writers may have given up meanwhile; a disk that came back takes this. */
-	rc = rc < 0 ? rc : guest(c, "dd if=/dev/zero of=/root/on bs=4k count=1 conv=fsync", NULL, err);
+	rc = rc < 0 ? rc : guest(c, "dd if=/dev/zero of=/on bs=4k count=1 conv=fsync", NULL, err);
 	return rc < 0 ? rc : verify(c, ret, err);
 }
 

@@ -53,7 +53,7 @@ note "kill -9 of the storage VM under load"
 background() {
 	guest "setsid $2 </dev/null >/run/$1.log 2>&1 & echo \$! >/run/$1.pid" || fail "$1 does not start"
 }
-background audit "$program audit run --path=/root/audit --acks=/run/acks --acks-sync=off --threads=2 --time=900s"
+background audit "$program audit run --path=/audit --acks=/run/acks --acks-sync=off --threads=2 --time=900s"
 background load "$load $socket --time=900s"
 acks() {
 	guest 'wc -l </run/acks'
@@ -68,12 +68,12 @@ before=$(acks)
 up "$scenario"
 grep -q 'storage VM: started again' "$work/up.err" || fail "vm up after its death: $(cat "$work/up.err")"
 storage zpool status tank | grep -q 'state: ONLINE' || fail "the pool is not back: $(storage zpool status tank)"
-guest 'dd if=/dev/zero of=/root/on bs=4k count=1 conv=fsync' >"$work/out" 2>&1 || fail "the guest does not go on: $(cat "$work/out")"
+guest 'dd if=/dev/zero of=/on bs=4k count=1 conv=fsync' >"$work/out" 2>&1 || fail "the guest does not go on: $(cat "$work/out")"
 note "acknowledged when it died: $before, now: $(acks); the guest goes on"
 # The loads may have given up meanwhile.
 guest 'for p in load audit; do kill -INT $(cat /run/$p.pid); while kill -0 $(cat /run/$p.pid); do sleep 0.2; done; done
 	sync; echo 3 >/proc/sys/vm/drop_caches' >/dev/null 2>&1
-guest "$program audit verify --path=/root/audit --acks=/run/acks" >"$work/verdict" 2>&1
+guest "$program audit verify --path=/audit --acks=/run/acks" >"$work/verdict" 2>&1
 lost=$(sed -n 's/^acknowledged [0-9]*, lost \([0-9]*\) .*/\1/p' "$work/verdict")
 note "$(tr '\n' ' ' <"$work/verdict")"
 # What ZFS acknowledged as stable is there. QEMU's NFS client does not compare write verifiers: a WRITE that the old
