@@ -22,6 +22,8 @@
 #define LINK_MAX_BPS 1e12
 #define OLTP_TIME_S 8
 #define OLTP_ROWS 20000
+#define CALL_TIME_S 1
+#define CALL_FILE_BYTES 1048576
 
 /* What a child that probes the file system is to do, and found; in memory it shares with us. */
 struct probe {
@@ -277,6 +279,33 @@ int sl_calibration_measure(const struct sl_box *box, const char *bin, const char
 		sl_live_rig_down(&rig);
 	}
 	sl_live_rig_clear(&rig);
+	return rc;
+}
+
+int sl_calibration_call(const struct sl_box *box, const char *bin, const char *dir, double *ret_ns,
+			struct sl_err *err)
+{
+	const struct sl_workload load = {.name = "calibration",
+					 .kind = SL_WL_SYNCWRITE,
+					 .threads = 1,
+					 .depth = 1,
+					 .block_bytes = SMALL,
+					 .file_total_bytes = CALL_FILE_BYTES,
+					 .max_time_ns = CALL_TIME_S * 1e9};
+	const struct sl_live_run run = {.box = box, .seed = 1, .dilate = 1, .free = true};
+	struct sl_live_rig rig = {
+	    .bin = bin, .dir = dir, .workload = &load, .guest_box = box, .guest = SL_LIVE_NO_GUEST};
+	struct sl_live_load_result result;
+	int rc = sl_live_rig_up(&rig, &run, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = sl_live_rig_load(&rig, 1, &result, err);
+	sl_live_rig_down(&rig);
+	if (rc == 0) {
+		*ret_ns = (double)result.null_ns;
+	}
 	return rc;
 }
 

@@ -29,6 +29,11 @@ struct sl_calibration {
 int sl_calibration_measure(const struct sl_box *box, const char *bin, const char *dir,
 			   struct sl_calibration *ret, struct sl_err *err);
 
+/* Median round trip of an NFS NULL call through libnfs to a datastore of `box` below `dir`; takes about a
+ * second, needs nothing. */
+int sl_calibration_call(const struct sl_box *box, const char *bin, const char *dir, double *ret_ns,
+			struct sl_err *err);
+
 /* As a host profile (sloglab-host/1); the file appears whole or not at all. */
 int sl_calibration_write(const struct sl_calibration *found, const char *path, struct sl_err *err);
 

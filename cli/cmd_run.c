@@ -54,8 +54,9 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	     SL_OPT_NUMBER, &run->time_s, 1, 3600},
 	    {"quick", NULL, "live, vm: two variants, two or three workloads, small table and files",
 	     SL_OPT_FLAG, &run->quick, 0, 0},
-	    {"dilate", "K|auto", "live, vm: modelled times take K times as long; vm: auto = as its CPUs need",
-	     SL_OPT_TEXT, &run->dilate_text, 0, 0},
+	    {"dilate", "K|auto",
+	     "live, vm: modelled times take K times as long; auto = as the CPUs here need", SL_OPT_TEXT,
+	     &run->dilate_text, 0, 0},
 	    {"profile", "FILE", "live: this host's figures (default: sloglab calibrate's, else measured now)",
 	     SL_OPT_TEXT, &run->profile, 0, 0},
 	    {"fresh", NULL, "vm: measure again what an unfinished run has measured", SL_OPT_FLAG, &run->fresh,
@@ -114,7 +115,7 @@ static int dilate_check(struct run *run, struct sl_err *err)
 	if (!run->dilate_text) {
 		return 0;
 	}
-	if (run->is_vm && strcmp(run->dilate_text, "auto") == 0) {
+	if (strcmp(run->dilate_text, "auto") == 0) {
 		run->dilate = 0;
 		return 0;
 	}
@@ -123,7 +124,7 @@ static int dilate_check(struct run *run, struct sl_err *err)
 	}
 	return run->dilate >= 1 && run->dilate <= DILATE_MAX
 		   ? 0
-		   : sl_err_set(err, -EINVAL, "--dilate: must be from 1 to 1e6");
+		   : sl_err_set(err, -EINVAL, "--dilate: must be from 1 to 1e6, or auto");
 }
 
 static int engine_check(struct run *run, struct sl_err *err)

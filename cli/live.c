@@ -23,6 +23,7 @@ struct job {
 	struct sl_tempdir temp;
 	struct sl_sandbox sandbox;
 	bool guest; /* this machine can run one */
+	double dilate;
 	int done, total;
 };
 
@@ -80,7 +81,7 @@ static void loads_make(const struct job *job, struct group *group)
 	const struct sl_live_options *o = job->options;
 	struct sl_workload *load = &group->load;
 	const struct sl_measured_limits limits = {
-	    .time_s = o->time_s, .quick = o->quick, .dilate = o->dilate};
+	    .time_s = o->time_s, .quick = o->quick, .dilate = job->dilate};
 
 	*load = *sl_scenario_workload(job->sc, group->workload);
 	if (o->quick) {
@@ -93,7 +94,7 @@ static void loads_make(const struct job *job, struct group *group)
 		sl_measured_limit(&limits, load);
 	}
 	group->model_load = *load;
-	group->model_load.max_time_ns /= o->dilate;
+	group->model_load.max_time_ns /= job->dilate;
 }
 
 /* Of several samples the worst timing is the one to judge by. */
@@ -110,7 +111,7 @@ static int sample(struct job *job, struct group *group, struct pair *pair, int i
 {
 	const struct sl_live_run run = {.box = &pair->box,
 					.seed = job->options->run->seed + (uint64_t)i,
-					.dilate = job->options->dilate,
+					.dilate = job->dilate,
 					.flush_at_commit = 1};
 	struct sl_timing timing = {.variant = pair->variant, .workload = group->workload};
 	struct sl_live_load_result result;
@@ -139,7 +140,7 @@ static int sample(struct job *job, struct group *group, struct pair *pair, int i
 								  : 0;
 		timing.null_rtt_ns = result.null_ns;
 		timing_keep(pair, &timing);
-		sl_measured_sample(&pair->real, &result, job->options->dilate);
+		sl_measured_sample(&pair->real, &result, job->dilate);
 	}
 	return rc;
 }
@@ -167,7 +168,7 @@ static int group_measure(struct job *job, struct group *group, struct sl_err *er
 static int pair_model(struct job *job, const struct group *group, struct pair *pair, struct sl_err *err)
 {
 	const struct sl_live_lab lab = {
-	    .guest = group->rig.guest, .null_ns = pair->timing.null_rtt_ns, .dilate = job->options->dilate};
+	    .guest = group->rig.guest, .null_ns = pair->timing.null_rtt_ns, .dilate = job->dilate};
 	struct sl_box box;
 	int rc = sl_scenario_box(job->options->lab, pair->variant, &box, err);
 
@@ -291,19 +292,44 @@ static int lab_calibrate(struct job *job, struct sl_err *err)
 	return rc < 0 ? rc : sl_scenario_overlay(o->lab, path, err);
 }
 
-static bool needs_guest(const struct job *job, bool *ret_database)
+/* The most that any of the workloads needs. */
+static enum sl_live_guest guest_needed(const struct job *job)
 {
-	bool any = false;
+	enum sl_live_guest most = SL_LIVE_NO_GUEST;
 
-	*ret_database = false;
 	for (int w = 0; w < n_workloads(job); w++) {
 		enum sl_live_guest guest =
 		    sl_live_guest_of(sl_scenario_workload(job->sc, chosen(job->options->run->workloads, w)));
 
-		any = any || guest != SL_LIVE_NO_GUEST;
-		*ret_database = *ret_database || guest == SL_LIVE_DATABASE;
+		most = guest > most ? guest : most;
 	}
-	return any;
+	return most;
+}
+
+/* With a guest the lab has this host's figures; without one they are a NULL call through libnfs, which is
+ * measured now. */
+static int dilate_find(struct job *job, struct sl_err *err)
+{
+	const struct sl_live_options *o = job->options;
+	enum sl_live_guest guest = job->guest ? guest_needed(job) : SL_LIVE_NO_GUEST;
+	int variant = chosen(o->run->variants, 0), rc;
+	struct sl_box box, here;
+
+	job->dilate = o->dilate;
+	if (o->dilate > 0) {
+		return 0;
+	}
+	rc = sl_scenario_box(job->sc, variant, &box, err);
+	if (rc == 0) {
+		rc = sl_scenario_box(o->lab, variant, &here, err);
+	}
+	if (rc == 0 && guest == SL_LIVE_NO_GUEST) {
+		rc = sl_calibration_call(&box, o->paths->bin, job->temp.path, &here.hyp_op_delay_ns, err);
+	}
+	if (rc == 0) {
+		job->dilate = sl_live_lab_dilate(guest, &here, &box, &job->live->result);
+	}
+	return rc;
 }
 
 /* A sandbox for the guest where one is needed and can be; else job->live->missing says what it would take. */
@@ -311,12 +337,12 @@ static int guest_enter(struct job *job, struct sl_err *err)
 {
 	const struct sl_need *missing;
 	struct sl_err why = {0};
-	bool database;
+	enum sl_live_guest guest = guest_needed(job);
 
-	if (!needs_guest(job, &database)) {
+	if (guest == SL_LIVE_NO_GUEST) {
 		return 0;
 	}
-	missing = sl_needs_missing(database);
+	missing = sl_needs_missing(guest == SL_LIVE_DATABASE);
 	if (missing) {
 		snprintf(job->live->missing, sizeof(job->live->missing), "%s: missing (%s); %s",
 			 missing->name, missing->purpose, missing->fix);
@@ -349,6 +375,9 @@ static int groups_run(struct job *job, struct sl_err *err)
 		run->progress(run->progress_arg, 0, job->total);
 	}
 	rc = lab_calibrate(job, err);
+	if (rc == 0) {
+		rc = dilate_find(job, err);
+	}
 	for (int w = 0; rc == 0 && w < n_workloads(job); w++) {
 		struct group *group;
 

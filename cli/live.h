@@ -17,7 +17,7 @@ struct sl_live_options {
 	bool calibrated;         /* it has them; else they are measured when they are needed */
 	uint64_t time_s;         /* of each measurement; 0 = 10 s, with a guest what the workload says */
 	bool quick;              /* small table and files, few requests */
-	double dilate;           /* >= 1 */
+	double dilate;           /* >= 1; 0 = from what this host needs for a transaction or a call */
 };
 
 struct sl_live {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/measured.h"
 #include "guests/lab.h"
 
 #define NO_LIMIT_BPS 1e12
@@ -106,6 +107,37 @@ void sl_live_lab_box(const struct sl_live_lab *lab, struct sl_box *box, struct s
 			   "%gx as fast",
 			   lab->dilate, lab->dilate);
 	}
+}
+
+double sl_live_lab_real_ns(enum sl_live_guest guest, const struct sl_box *box)
+{
+	double request_ns = box->hyp_op_delay_ns + box->guest_block_cpu_ns;
+
+	switch (guest) {
+	case SL_LIVE_NO_GUEST:
+		return box->hyp_op_delay_ns;
+	case SL_LIVE_FILES:
+		return 2 * request_ns;
+	case SL_LIVE_DATABASE:
+		break;
+	}
+	return box->guest_oltp_cpu_ns + 2 * request_ns;
+}
+
+double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, const struct sl_box *box,
+			  struct sl_result *result)
+{
+	static const char *const work[] = {[SL_LIVE_NO_GUEST] = "an NFS call",
+					   [SL_LIVE_FILES] = "a WRITE and its COMMIT",
+					   [SL_LIVE_DATABASE] = "a transaction and its commit"};
+	double here_ns = sl_live_lab_real_ns(guest, here), box_ns = sl_live_lab_real_ns(guest, box);
+	double k = sl_measured_dilate(here_ns, box_ns);
+
+	substitute(result,
+		   "dilate auto: %s takes %.3g us on this host outside of what is modelled, %.3g us on the "
+		   "scenario's box: k = %.6g",
+		   work[guest], here_ns / 1e3, box_ns / 1e3, k);
+	return k;
 }
 
 /* Virtual machines */

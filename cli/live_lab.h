@@ -16,6 +16,18 @@ struct sl_live_lab {
  * host's profile on it. */
 void sl_live_lab_box(const struct sl_live_lab *lab, struct sl_box *box, struct sl_result *result);
 
+/*
+ * What is real and takes time here, of the work that the most demanding workload is made of: a transaction
+ * and its commit (a WRITE and a COMMIT) with a database, the commit alone with a guest for files, one NFS
+ * call without a guest.
+ */
+double sl_live_lab_real_ns(enum sl_live_guest guest, const struct sl_box *box);
+
+/* --dilate auto: with how much it makes `here`, the box with this host's figures, look like `box` in that
+ * work (sl_measured_dilate). Says so in result->substitutions. */
+double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, const struct sl_box *box,
+			  struct sl_result *result);
+
 /* The same for a lab of virtual machines. */
 struct sl_vm_lab {
 	bool kvm;

@@ -6,6 +6,7 @@
 #define QUICK_ROWS 100000
 #define QUICK_FILE_BYTES 536870912.0
 #define QUICK_REQUESTS 1000
+#define DILATE_AUTO_MAX 20
 
 void sl_measured_shrink(struct sl_workload *load)
 {
@@ -25,6 +26,14 @@ void sl_measured_limit(const struct sl_measured_limits *limits, struct sl_worklo
 	if (limits->quick && (load->max_requests == 0 || load->max_requests > QUICK_REQUESTS)) {
 		load->max_requests = QUICK_REQUESTS;
 	}
+}
+
+double sl_measured_dilate(double lab_ns, double box_ns)
+{
+	if (lab_ns <= box_ns) {
+		return 1;
+	}
+	return lab_ns < DILATE_AUTO_MAX * box_ns ? lab_ns / box_ns : DILATE_AUTO_MAX;
 }
 
 void sl_measured_warn(struct sl_cell *cell, const char *text)

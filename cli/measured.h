@@ -17,6 +17,10 @@ void sl_measured_limit(const struct sl_measured_limits *limits, struct sl_worklo
 /* Table and files of --quick. */
 void sl_measured_shrink(struct sl_workload *load);
 
+/* --dilate auto: how many times as slow the lab is as the scenario's box in the same work; at least 1, at
+ * most 20. */
+double sl_measured_dilate(double lab_ns, double box_ns);
+
 /* Appends to the cell's warning; what it already says is not repeated. */
 void sl_measured_warn(struct sl_cell *cell, const char *text);
 /* Adds one run on the wall clock to the cell, undilated. */

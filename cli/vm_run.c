@@ -16,7 +16,6 @@
 
 #define END_MS 20000
 #define CPU_FULL 0.9 /* a VM busier than this sets the rate, not the disks */
-#define DILATE_AUTO_MAX 20
 #define CALIBRATION_NS 15e9
 #define CALIBRATION_ROWS 100000
 
@@ -139,10 +138,9 @@ static int costs_measure(struct job *job, struct sl_vm_costs *ret, struct sl_err
 static double dilate_auto(const struct job *job)
 {
 	const struct sl_box *box = &job->plan.boxes[0];
-	double k =
-	    (job->costs.oltp_ns + job->costs.sync_ns) / (sl_vm_lab_oltp_ns(box) + sl_vm_lab_sync_ns(box));
 
-	return k < 1 ? 1 : k > DILATE_AUTO_MAX ? DILATE_AUTO_MAX : k;
+	return sl_measured_dilate(job->costs.oltp_ns + job->costs.sync_ns,
+				  sl_vm_lab_oltp_ns(box) + sl_vm_lab_sync_ns(box));
 }
 
 static int dilate_find(struct job *job, struct sl_err *err)

@@ -73,6 +73,12 @@ start_long() {
 	{ [ -n "$load" ] && [ -n "$server" ]; } || fail "children did not start: $(cat err.txt)"
 }
 
+# Another box whose NFS call takes no time: this host can only be slower.
+"$sloglab" run s.yaml --engine live --workload seq --variant none --time 1 --dilate auto --set params.hyp.op_delay=0us \
+	--json k.json >out.txt 2>err.txt
+grep -q 'substitution: dilate auto: an NFS call takes .* k = 20$' out.txt || fail "dilate auto: $(cat out.txt err.txt)"
+[ "$(grep -c '"dilate": 20' k.json)" -eq 1 ] || fail "one live cell with its k: $(grep dilate k.json)"
+
 # 0 or 1: a busy machine is not trustworthy, but must still measure.
 server='' load=''
 "$sloglab" run s.yaml --engine live --time 2 --json a.json --html a.html >out.txt 2>err.txt

@@ -66,6 +66,7 @@ expect 2 '--hold-out: "oltp3" is not in the scenario; did you mean oltp2?' fit b
 expect 2 '--hold-out: one workload only' fit b3n-2014 --hold-out oltp2,oltp4
 expect 2 'none of the workloads asked for can run here' run local.yaml --engine live
 expect 2 '--dilate: must be from 1 to 1e6' run good.yaml --engine live --dilate 0.5
+expect 2 '--dilate: ' run good.yaml --engine live --dilate atuo
 expect 2 '--fresh: works with --engine vm only' run good.yaml --engine live --fresh
 expect 2 '--profile: works with --engine live only' run good.yaml --engine vm --profile p.yaml
 expect 2 '--trace: works with --engine model only' run good.yaml --engine vm --trace t.json
