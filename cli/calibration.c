@@ -12,6 +12,7 @@
 #include "cli/live_rig.h"
 #include "cli/out.h"
 #include "cli/signals.h"
+#include "sim/base/json.h"
 
 #define PROBES 2000
 #define SMALL 4096
@@ -347,4 +348,20 @@ int sl_calibration_write(const struct sl_calibration *found, const char *path, s
 	struct sl_calibration copy = *found;
 
 	return sl_out_write(path, profile_render, &copy, err);
+}
+
+int sl_calibration_json(void *arg, FILE *out, struct sl_err *err)
+{
+	const struct sl_calibration *c = arg;
+	json_t *doc = json_pack(
+	    "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "sloglab-host/1", "cpu", c->cpu,
+	    "date", c->date, "guest.oltp_cpu_ns", sl_json_figure(c->oltp_cpu_ns), "guest.file_cpu_ns",
+	    sl_json_figure(c->file_cpu_ns), "guest.fsync_cpu_ns", sl_json_figure(c->fsync_cpu_ns),
+	    "guest.block_cpu_ns", sl_json_figure(c->block_cpu_ns), "hyp.op_delay_ns",
+	    sl_json_figure(c->op_delay_ns), "link.rate_bps", sl_json_figure(c->link_bps),
+	    "innodb.redo_per_txn_bytes", sl_json_figure(c->redo_bytes));
+	int rc = doc ? sl_json_write(doc, out, err) : sl_err_set(err, -ENOMEM, "out of memory");
+
+	json_decref(doc);
+	return rc;
 }

@@ -6,6 +6,7 @@
 #define SL_CLI_CALIBRATION_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "sim/base/err.h"
 #include "sim/scenario/box.h"
@@ -36,5 +37,8 @@ int sl_calibration_call(const struct sl_box *box, const char *bin, const char *d
 
 /* As a host profile (sloglab-host/1); the file appears whole or not at all. */
 int sl_calibration_write(const struct sl_calibration *found, const char *path, struct sl_err *err);
+
+/* The figures as JSON, for sl_out_write; `arg` is a const struct sl_calibration. */
+int sl_calibration_json(void *arg, FILE *out, struct sl_err *err);
 
 #endif

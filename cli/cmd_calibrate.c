@@ -13,7 +13,6 @@
 #include "cli/tempdir.h"
 #include "guests/needs.h"
 #include "guests/sandbox.h"
-#include "sim/base/json.h"
 
 struct calibrate {
 	const char *output, *json;
@@ -77,22 +76,6 @@ static int calibrate_check(struct calibrate *c, struct sl_err *err)
 		return sl_err_set(err, -EINVAL, "only one of --output and --json can go to stdout");
 	}
 	return sl_out_check_distinct(files, 2, err);
-}
-
-static int json_render(void *arg, FILE *out, struct sl_err *err)
-{
-	const struct sl_calibration *c = arg;
-	json_t *doc = json_pack(
-	    "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "sloglab-host/1", "cpu", c->cpu,
-	    "date", c->date, "guest.oltp_cpu_ns", sl_json_figure(c->oltp_cpu_ns), "guest.file_cpu_ns",
-	    sl_json_figure(c->file_cpu_ns), "guest.fsync_cpu_ns", sl_json_figure(c->fsync_cpu_ns),
-	    "guest.block_cpu_ns", sl_json_figure(c->block_cpu_ns), "hyp.op_delay_ns",
-	    sl_json_figure(c->op_delay_ns), "link.rate_bps", sl_json_figure(c->link_bps),
-	    "innodb.redo_per_txn_bytes", sl_json_figure(c->redo_bytes));
-	int rc = doc ? sl_json_write(doc, out, err) : sl_err_set(err, -ENOMEM, "out of memory");
-
-	json_decref(doc);
-	return rc;
 }
 
 /* Any box will do: its latencies are off. */
@@ -166,7 +149,7 @@ static int calibrate_do(struct calibrate *c, struct sl_err *err)
 		rc = sl_calibration_write(&c->found, c->output, err);
 	}
 	if (rc == 0 && c->json) {
-		rc = sl_out_write(c->json, json_render, &c->found, err);
+		rc = sl_out_write(c->json, sl_calibration_json, &c->found, err);
 	}
 	if (rc < 0) {
 		return SL_EXIT_FAILED;

@@ -1,5 +1,6 @@
 /* What engine live makes of this host's figures: a profile that the model takes, and the dilation. */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,36 @@ Test(calibration, the_model_runs_with_its_profile)
 	cr_assert(after.rate < 1e9 / host.oltp_cpu_ns, "%g", after.rate);
 	cr_assert(after.rate < before.rate, "%g, before %g", after.rate, before.rate);
 	sl_scenario_free(sc);
+}
+
+Test(calibration, its_json_has_each_figure)
+{
+	struct sl_calibration found = host;
+	struct sl_err err = {0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	json_t *doc;
+
+	cr_assert_not_null(out);
+	cr_assert_eq(sl_calibration_json(&found, out, &err), 0, "%s", err.msg);
+	(void)fclose(out);
+	doc = json_loads(text, 0, NULL);
+	cr_assert_not_null(doc, "%s", text);
+	cr_expect_str_eq(json_string_value(json_object_get(doc, "schema")), "sloglab-host/1");
+	cr_expect_str_eq(json_string_value(json_object_get(doc, "cpu")), host.cpu);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "guest.oltp_cpu_ns")), host.oltp_cpu_ns, 1);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "guest.block_cpu_ns")), host.block_cpu_ns,
+			   1);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "guest.file_cpu_ns")), host.file_cpu_ns, 1);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "guest.fsync_cpu_ns")), host.fsync_cpu_ns,
+			   1);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "hyp.op_delay_ns")), host.op_delay_ns, 1);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "link.rate_bps")), host.link_bps, 1);
+	cr_expect_float_eq(json_number_value(json_object_get(doc, "innodb.redo_per_txn_bytes")),
+			   host.redo_bytes, 1);
+	json_decref(doc);
+	free(text);
 }
 
 Test(dilate_auto, is_how_much_slower_the_lab_is_from_1_to_20)
