@@ -68,7 +68,7 @@ uint32_t sl_nfs_open(struct sl_nfs3 *srv, struct sl_xdr_bytes handle, struct sl_
 }
 
 uint32_t sl_nfs_open_dir(struct sl_nfs3_call *call, struct sl_xdr_bytes handle, unsigned want,
-			 uint64_t *ret_ino)
+			 struct sl_nfs3_object *ret)
 {
 	struct sl_attr attr = {0};
 	uint32_t status = sl_nfs_open(call->srv, handle, &attr);
@@ -76,11 +76,19 @@ uint32_t sl_nfs_open_dir(struct sl_nfs3_call *call, struct sl_xdr_bytes handle, 
 	if (status != SL_NFS_OK) {
 		return status;
 	}
-	*ret_ino = attr.ino;
+	sl_nfs_object_set(ret, &attr);
 	if (attr.type != SL_FT_DIR) {
 		return SL_NFSERR_NOTDIR;
 	}
 	return sl_cred_may(call->cred, &attr, want) ? SL_NFS_OK : SL_NFSERR_ACCES;
+}
+
+void sl_nfs_object_set(struct sl_nfs3_object *object, const struct sl_attr *attr)
+{
+	object->ino = attr->ino;
+	object->size_bytes = attr->size_bytes;
+	object->mtime_ns = attr->mtime_ns;
+	object->ctime_ns = attr->ctime_ns;
 }
 
 bool sl_nfs_may_write(const struct sl_nfs3_call *call, const struct sl_attr *attr)
@@ -115,7 +123,7 @@ void sl_nfs_dirop_decode(struct sl_xdr_in *in, struct sl_nfs_dirop *ret)
 }
 
 uint32_t sl_nfs_dirop_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args, unsigned want,
-			   uint64_t *ret_dir, char name[SL_TREE_NAME_MAX + 1])
+			   struct sl_nfs3_object *ret_dir, char name[SL_TREE_NAME_MAX + 1])
 {
 	uint32_t status = sl_nfs_open_dir(call, args->handle, want, ret_dir);
 
@@ -151,7 +159,7 @@ void sl_nfs_created_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 		sl_xdr_put_u32(out, 0);
 		sl_xdr_put_u32(out, 0);
 	}
-	sl_nfs_wcc_encode(srv, out, call->ino);
+	sl_nfs_wcc_encode(out, &call->object);
 }
 
 uint32_t sl_nfs_name(struct sl_xdr_bytes bytes, char ret[SL_TREE_NAME_MAX + 1])
@@ -261,10 +269,18 @@ void sl_nfs_post_attr_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, uint64
 	}
 }
 
-void sl_nfs_wcc_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, uint64_t ino)
+void sl_nfs_wcc_encode(struct sl_xdr_out *out, const struct sl_nfs3_object *object)
 {
-	sl_xdr_put_u32(out, 0);
-	sl_nfs_post_attr_encode(srv, out, ino);
+	sl_xdr_put_u32(out, object->seen);
+	if (object->seen) {
+		sl_xdr_put_u64(out, object->size_bytes);
+		sl_nfs_time_encode(out, object->mtime_ns);
+		sl_nfs_time_encode(out, object->ctime_ns);
+	}
+	sl_xdr_put_u32(out, object->seen);
+	if (object->seen) {
+		sl_nfs_fattr_encode(out, &object->after);
+	}
 }
 
 void sl_nfs_handle_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, const struct sl_attr *attr)
@@ -277,6 +293,7 @@ void sl_nfs_handle_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, const str
 
 void sl_nfs_wcc_result_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
+	(void)srv;
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_wcc_encode(srv, out, call->ino);
+	sl_nfs_wcc_encode(out, &call->object);
 }

@@ -45,9 +45,12 @@ struct sl_xdr_bytes sl_nfs_handle_decode(struct sl_xdr_in *in);
 uint32_t sl_nfs_open(struct sl_nfs3 *srv, struct sl_xdr_bytes handle, struct sl_attr *ret);
 
 /* The same with the further demands of a directory (NOTDIR) and that the caller may do what he wants with it
- * (SL_MAY_..., ACCES). *ret_ino is set whenever the handle was good. */
+ * (SL_MAY_..., ACCES). *ret is set whenever the handle was good. */
 uint32_t sl_nfs_open_dir(struct sl_nfs3_call *call, struct sl_xdr_bytes handle, unsigned want,
-			 uint64_t *ret_ino);
+			 struct sl_nfs3_object *ret);
+
+/* The object of a call, with what it is now as what it was before. */
+void sl_nfs_object_set(struct sl_nfs3_object *object, const struct sl_attr *attr);
 
 /* May the caller write to this file? Its owner may whatever the mode says: who has it open goes on writing
  * after a chmod, and of opens this protocol knows nothing. */
@@ -68,12 +71,12 @@ struct sl_nfs_dirop {
 void sl_nfs_dirop_decode(struct sl_xdr_in *in, struct sl_nfs_dirop *ret);
 /* Opens the directory as above and checks the name. */
 uint32_t sl_nfs_dirop_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args, unsigned want,
-			   uint64_t *ret_dir, char name[SL_TREE_NAME_MAX + 1]);
+			   struct sl_nfs3_object *ret_dir, char name[SL_TREE_NAME_MAX + 1]);
 
 /* What a new file gets when the client leaves its owner open: his own; only root may say otherwise. */
 void sl_nfs_owner_default(const struct sl_nfs3_call *call, struct sl_setattr *set);
 
-/* CREATE3res, MKDIR3res, SYMLINK3res: handle and attributes of call->child, wcc_data of call->ino. */
+/* CREATE3res, MKDIR3res, SYMLINK3res: handle and attributes of call->child, wcc_data of call->object. */
 void sl_nfs_created_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);
 
 /* filename3 into a C string of its own: OK, NAMETOOLONG, or INVAL (empty, '/' or NUL inside). */
@@ -95,13 +98,14 @@ void sl_nfs_fattr_encode(struct sl_xdr_out *out, const struct sl_attr *attr);
 /* post_op_attr of `ino` as it is now: FALSE when ino is 0 or gone. */
 void sl_nfs_post_attr_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, uint64_t ino);
 
-/* wcc_data: no attributes from before, those of now after. */
-void sl_nfs_wcc_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, uint64_t ino);
+/* wcc_data. Before and after belong together (RFC 1813 2.6: atomically, or not at all): a client that knows
+ * the object as it was before knows it after, so both are of the call's own moment and not of its reply's. */
+void sl_nfs_wcc_encode(struct sl_xdr_out *out, const struct sl_nfs3_object *object);
 
 /* nfs_fh3 of an inode with these attributes. */
 void sl_nfs_handle_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, const struct sl_attr *attr);
 
-/* The whole result of SETATTR, REMOVE and RMDIR: status and wcc_data of call->ino. */
+/* The whole result of SETATTR, REMOVE and RMDIR: status and wcc_data of call->object. */
 void sl_nfs_wcc_result_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);
 
 #endif

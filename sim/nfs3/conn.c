@@ -214,7 +214,7 @@ static void call_submit(struct sl_nfs3_conn *conn, struct sl_nfs3_call *call)
 	srv->in_service++;
 	call->req.done.fire = call_done;
 	call->req.op = call->status == 0 ? call->req.op : SL_STORE_GETATTR;
-	call->req.file = call->ino;
+	call->req.file = call->object.ino;
 	call->req.tag = srv->next_tag++;
 	sl_store_submit(srv->config.store, sl_loop_now(srv->config.loop), &call->req);
 }
@@ -241,6 +241,13 @@ static bool call_is_duplicate(struct sl_nfs3_conn *conn, uint32_t xid, const uin
 		bytes_reply(conn, reply, size);
 	}
 	return true;
+}
+
+static void object_see(struct sl_nfs3 *srv, struct sl_nfs3_object *object)
+{
+	struct sl_tree *tree = srv->config.tree;
+
+	object->seen = object->ino != 0 && tree->ops->getattr(tree, object->ino, &object->after) == 0;
 }
 
 /* The arguments of a known procedure are next in `in`. 0 or -ENOMEM. */
@@ -272,6 +279,10 @@ static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
 		}
 		sl_nfs3_call_put(srv, call);
 		return 0;
+	}
+	if (proc->changes) {
+		object_see(srv, &call->object);
+		object_see(srv, &call->to);
 	}
 	if (proc->timed) {
 		call_submit(conn, call);

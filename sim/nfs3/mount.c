@@ -24,14 +24,14 @@ static const char *below_export(const struct sl_nfs3 *srv, const char *path)
 	return path + size;
 }
 
-/* Walks the components of `path` (cut up in place) from the root; call->ino is where it arrives. */
+/* Walks the components of `path` (cut up in place) from the root; call->object.ino is where it arrives. */
 static uint32_t path_walk(struct sl_nfs3 *srv, struct sl_nfs3_call *call, char *path)
 {
 	struct sl_tree *tree = srv->config.tree;
 	char *save, *name;
 	int rc = 0;
 
-	call->ino = SL_TREE_ROOT;
+	call->object.ino = SL_TREE_ROOT;
 	for (name = strtok_r(path, "/", &save); rc == 0 && name; name = strtok_r(NULL, "/", &save)) {
 		if (strcmp(name, "..") == 0) {
 			return SL_NFSERR_ACCES;
@@ -40,7 +40,7 @@ static uint32_t path_walk(struct sl_nfs3 *srv, struct sl_nfs3_call *call, char *
 			return SL_NFSERR_NAMETOOLONG;
 		}
 		if (strcmp(name, ".") != 0) {
-			rc = tree->ops->lookup(tree, call->ino, name, &call->ino);
+			rc = tree->ops->lookup(tree, call->object.ino, name, &call->object.ino);
 		}
 	}
 	return sl_nfs_status(rc);
@@ -60,7 +60,7 @@ static uint32_t mnt_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, const c
 	memcpy(rest, below, strlen(below) + 1);
 	status = path_walk(srv, call, rest);
 	if (status == SL_NFS_OK) {
-		status = sl_nfs_status(tree->ops->getattr(tree, call->ino, &attr));
+		status = sl_nfs_status(tree->ops->getattr(tree, call->object.ino, &attr));
 	}
 	return status == SL_NFS_OK && attr.type != SL_FT_DIR ? SL_NFSERR_NOTDIR : status;
 }
@@ -88,7 +88,7 @@ static void mnt_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 	struct sl_attr attr;
 
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->getattr(tree, call->ino, &attr));
+		call->status = sl_nfs_status(tree->ops->getattr(tree, call->object.ino, &attr));
 	}
 	sl_xdr_put_u32(out, call->status);
 	if (call->status == SL_NFS_OK) {

@@ -14,11 +14,11 @@ enum {
 
 #define MAY_CHANGE (SL_MAY_WRITE | SL_MAY_EXECUTE) /* the names of a directory */
 
-/* For procedures that change names: sets call->ino and call->status. */
+/* For procedures that change names: sets call->object.ino and call->status. */
 static void change_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args,
 			char name[SL_TREE_NAME_MAX + 1])
 {
-	call->status = sl_nfs_dirop_open(call, args, MAY_CHANGE, &call->ino, name);
+	call->status = sl_nfs_dirop_open(call, args, MAY_CHANGE, &call->object, name);
 	if (call->status == SL_NFS_OK) {
 		call->status = sl_nfs_writable(call->srv);
 	}
@@ -34,9 +34,9 @@ static bool lookup_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	if (in->bad) {
 		return false;
 	}
-	call->status = sl_nfs_dirop_open(call, &args, SL_MAY_EXECUTE, &call->ino, name);
+	call->status = sl_nfs_dirop_open(call, &args, SL_MAY_EXECUTE, &call->object, name);
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->lookup(tree, call->ino, name, &call->child));
+		call->status = sl_nfs_status(tree->ops->lookup(tree, call->object.ino, name, &call->child));
 	}
 	return true;
 }
@@ -55,7 +55,7 @@ static void lookup_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		sl_xdr_put_u32(out, 1);
 		sl_nfs_fattr_encode(out, &attr);
 	}
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 }
 
 /* The verifier of an exclusive CREATE lives in the file's times until the client sets them: a retry finds it
@@ -77,7 +77,7 @@ static uint32_t create_again(struct sl_nfs3 *srv, struct sl_nfs3_call *call, con
 	struct sl_tree *tree = srv->config.tree;
 	struct sl_setattr size = *set;
 	struct sl_attr attr;
-	int rc = tree->ops->lookup(tree, call->ino, name, &call->child);
+	int rc = tree->ops->lookup(tree, call->object.ino, name, &call->child);
 
 	rc = rc < 0 ? rc : tree->ops->getattr(tree, call->child, &attr);
 	if (rc < 0) {
@@ -122,7 +122,7 @@ static bool create_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	}
 	if (call->status == SL_NFS_OK) {
 		sl_nfs_owner_default(call, &set);
-		rc = tree->ops->create(tree, call->ino, name, SL_FT_REG, &set, &call->child);
+		rc = tree->ops->create(tree, call->object.ino, name, SL_FT_REG, &set, &call->child);
 		call->status = rc == -EEXIST ? create_again(srv, call, name, how, &set) : sl_nfs_status(rc);
 	}
 	return true;
@@ -147,8 +147,8 @@ static bool mkdir_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	if (call->status == SL_NFS_OK) {
 		set.mask &= ~(uint32_t)SL_SET_SIZE;
 		sl_nfs_owner_default(call, &set);
-		call->status =
-		    sl_nfs_status(tree->ops->create(tree, call->ino, name, SL_FT_DIR, &set, &call->child));
+		call->status = sl_nfs_status(
+		    tree->ops->create(tree, call->object.ino, name, SL_FT_DIR, &set, &call->child));
 	}
 	return true;
 }
@@ -169,10 +169,10 @@ static bool remove_any(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 		call->status = SL_NFSERR_INVAL;
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_may_take(call, call->ino, name);
+		call->status = sl_nfs_may_take(call, call->object.ino, name);
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->remove(tree, call->ino, name, type));
+		call->status = sl_nfs_status(tree->ops->remove(tree, call->object.ino, name, type));
 	}
 	return true;
 }
@@ -189,16 +189,26 @@ static bool rmdir_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 
 const struct sl_nfs3_proc sl_nfs_lookup = {
     .start = lookup_start, .encode = lookup_encode, .timed = true, .op = SL_STORE_GETATTR};
-const struct sl_nfs3_proc sl_nfs_create = {
-    .once = true, .start = create_start, .encode = sl_nfs_created_encode, .timed = true, .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_mkdir = {
-    .once = true, .start = mkdir_start, .encode = sl_nfs_created_encode, .timed = true, .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_remove = {.once = true,
+const struct sl_nfs3_proc sl_nfs_create = {.changes = true,
+					   .once = true,
+					   .start = create_start,
+					   .encode = sl_nfs_created_encode,
+					   .timed = true,
+					   .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_mkdir = {.changes = true,
+					  .once = true,
+					  .start = mkdir_start,
+					  .encode = sl_nfs_created_encode,
+					  .timed = true,
+					  .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_remove = {.changes = true,
+					   .once = true,
 					   .start = remove_start,
 					   .encode = sl_nfs_wcc_result_encode,
 					   .timed = true,
 					   .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_rmdir = {.once = true,
+const struct sl_nfs3_proc sl_nfs_rmdir = {.changes = true,
+					  .once = true,
 					  .start = rmdir_start,
 					  .encode = sl_nfs_wcc_result_encode,
 					  .timed = true,

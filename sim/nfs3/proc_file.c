@@ -16,7 +16,9 @@ static void object_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 			struct sl_attr *ret)
 {
 	call->status = sl_nfs_open(srv, handle, ret);
-	call->ino = call->status == SL_NFS_OK ? ret->ino : 0;
+	if (call->status == SL_NFS_OK) {
+		sl_nfs_object_set(&call->object, ret);
+	}
 }
 
 /* The same for procedures on data: only files have any, and the caller must be allowed to read or write it.
@@ -64,7 +66,7 @@ static void getattr_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 	struct sl_attr attr;
 
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->getattr(tree, call->ino, &attr));
+		call->status = sl_nfs_status(tree->ops->getattr(tree, call->object.ino, &attr));
 	}
 	sl_xdr_put_u32(out, call->status);
 	if (call->status == SL_NFS_OK) {
@@ -124,7 +126,7 @@ static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		call->status = SL_NFSERR_NOT_SYNC;
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->setattr(tree, call->ino, &set, NULL));
+		call->status = sl_nfs_status(tree->ops->setattr(tree, call->object.ino, &set, NULL));
 	}
 	return true;
 }
@@ -166,7 +168,7 @@ static bool access_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 static void access_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 	if (call->status == SL_NFS_OK) {
 		sl_xdr_put_u32(out, call->access);
 	}
@@ -210,16 +212,17 @@ static void read_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 		return;
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->read(
-		    tree, call->ino, call->offset, out->at + READ_HEAD_BYTES, call->count, &bytes, &eof));
+		call->status =
+		    sl_nfs_status(tree->ops->read(tree, call->object.ino, call->offset,
+						  out->at + READ_HEAD_BYTES, call->count, &bytes, &eof));
 	}
 	sl_xdr_put_u32(out, call->status);
 	if (call->status != SL_NFS_OK) {
-		sl_nfs_post_attr_encode(srv, out, call->ino);
+		sl_nfs_post_attr_encode(srv, out, call->object.ino);
 		return;
 	}
 	srv->stats.reads++;
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 	sl_xdr_put_u32(out, bytes);
 	sl_xdr_put_u32(out, eof);
 	sl_xdr_put_u32(out, bytes);
@@ -259,7 +262,7 @@ static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	}
 	if (call->status == SL_NFS_OK) {
 		call->status =
-		    sl_nfs_status(tree->ops->write(tree, call->ino, offset, data.data, count,
+		    sl_nfs_status(tree->ops->write(tree, call->object.ino, offset, data.data, count,
 						   srv->config.sync_disabled ? SL_UNSTABLE : stable));
 	}
 	if (call->status == SL_NFS_OK) {
@@ -281,10 +284,10 @@ static void write_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	/* A store that gives more than was asked for is taken at its word: so must the bytes be. */
 	if (call->status == SL_NFS_OK && call->asked == SL_UNSTABLE && call->req.stable != SL_UNSTABLE &&
 	    !srv->config.sync_disabled) {
-		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
+		call->status = sl_nfs_status(tree->ops->commit(tree, call->object.ino));
 	}
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_wcc_encode(srv, out, call->ino);
+	sl_nfs_wcc_encode(out, &call->object);
 	if (call->status != SL_NFS_OK) {
 		return;
 	}
@@ -306,7 +309,7 @@ static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	}
 	file_open(srv, call, handle, SL_MAY_WRITE);
 	if (call->status == SL_NFS_OK && !srv->config.sync_disabled) {
-		call->status = sl_nfs_status(tree->ops->commit(tree, call->ino));
+		call->status = sl_nfs_status(tree->ops->commit(tree, call->object.ino));
 	}
 	return true;
 }
@@ -314,7 +317,7 @@ static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 static void commit_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_wcc_encode(srv, out, call->ino);
+	sl_nfs_wcc_encode(out, &call->object);
 	if (call->status == SL_NFS_OK) {
 		srv->stats.commits++;
 		sl_xdr_put_u64(out, srv->config.write_verifier);
@@ -323,7 +326,8 @@ static void commit_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 
 const struct sl_nfs3_proc sl_nfs_getattr = {
     .start = getattr_start, .encode = getattr_encode, .timed = true, .op = SL_STORE_GETATTR};
-const struct sl_nfs3_proc sl_nfs_setattr = {.once = true,
+const struct sl_nfs3_proc sl_nfs_setattr = {.changes = true,
+					    .once = true,
 					    .start = setattr_start,
 					    .encode = sl_nfs_wcc_result_encode,
 					    .timed = true,
@@ -333,6 +337,6 @@ const struct sl_nfs3_proc sl_nfs_access = {
 const struct sl_nfs3_proc sl_nfs_read = {
     .start = read_start, .encode = read_encode, .timed = true, .op = SL_STORE_READ};
 const struct sl_nfs3_proc sl_nfs_write = {
-    .start = write_start, .encode = write_encode, .timed = true, .op = SL_STORE_WRITE};
+    .changes = true, .start = write_start, .encode = write_encode, .timed = true, .op = SL_STORE_WRITE};
 const struct sl_nfs3_proc sl_nfs_commit = {
-    .start = commit_start, .encode = commit_encode, .timed = true, .op = SL_STORE_COMMIT};
+    .changes = true, .start = commit_start, .encode = commit_encode, .timed = true, .op = SL_STORE_COMMIT};

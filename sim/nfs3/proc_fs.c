@@ -19,7 +19,7 @@ static bool fs_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_x
 		return false;
 	}
 	call->status = sl_nfs_open(srv, handle, &attr);
-	call->ino = call->status == SL_NFS_OK ? attr.ino : 0;
+	call->object.ino = call->status == SL_NFS_OK ? attr.ino : 0;
 	return true;
 }
 
@@ -39,7 +39,7 @@ static void fsstat_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		call->status = sl_nfs_status(tree->ops->fsstat(tree, &stat));
 	}
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 	if (call->status != SL_NFS_OK) {
 		return;
 	}
@@ -55,7 +55,7 @@ static void fsstat_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 static void fsinfo_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 	if (call->status != SL_NFS_OK) {
 		return;
 	}
@@ -74,7 +74,7 @@ static void fsinfo_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 static void pathconf_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 	if (call->status != SL_NFS_OK) {
 		return;
 	}

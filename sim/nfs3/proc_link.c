@@ -23,30 +23,32 @@ static bool rename_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	if (in->bad) {
 		return false;
 	}
-	call->status = sl_nfs_dirop_open(call, &from_args, MAY_CHANGE, &call->ino, from);
+	call->status = sl_nfs_dirop_open(call, &from_args, MAY_CHANGE, &call->object, from);
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_dirop_open(call, &to_args, MAY_CHANGE, &call->child, to);
+		call->status = sl_nfs_dirop_open(call, &to_args, MAY_CHANGE, &call->to, to);
 	}
 	if (call->status == SL_NFS_OK) {
 		call->status = sl_nfs_writable(srv);
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_may_take(call, call->ino, from);
+		call->status = sl_nfs_may_take(call, call->object.ino, from);
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_may_take(call, call->child, to);
+		call->status = sl_nfs_may_take(call, call->to.ino, to);
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->rename(tree, call->ino, from, call->child, to));
+		call->status =
+		    sl_nfs_status(tree->ops->rename(tree, call->object.ino, from, call->to.ino, to));
 	}
 	return true;
 }
 
 static void rename_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
+	(void)srv;
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_wcc_encode(srv, out, call->ino);
-	sl_nfs_wcc_encode(srv, out, call->child);
+	sl_nfs_wcc_encode(out, &call->object);
+	sl_nfs_wcc_encode(out, &call->to);
 }
 
 static bool link_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
@@ -64,13 +66,13 @@ static bool link_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 	call->status = sl_nfs_open(srv, handle, &attr);
 	if (call->status == SL_NFS_OK) {
 		call->child = attr.ino;
-		call->status = sl_nfs_dirop_open(call, &args, MAY_CHANGE, &call->ino, name);
+		call->status = sl_nfs_dirop_open(call, &args, MAY_CHANGE, &call->object, name);
 	}
 	if (call->status == SL_NFS_OK) {
 		call->status = sl_nfs_writable(srv);
 	}
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->link(tree, call->child, call->ino, name));
+		call->status = sl_nfs_status(tree->ops->link(tree, call->child, call->object.ino, name));
 	}
 	return true;
 }
@@ -79,7 +81,7 @@ static void link_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 {
 	sl_xdr_put_u32(out, call->status);
 	sl_nfs_post_attr_encode(srv, out, call->child);
-	sl_nfs_wcc_encode(srv, out, call->ino);
+	sl_nfs_wcc_encode(out, &call->object);
 }
 
 /* nfspath3 into a C string: OK, NAMETOOLONG, or INVAL (empty, NUL inside). It is never followed here. */
@@ -110,7 +112,7 @@ static bool symlink_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 	if (in->bad) {
 		return false;
 	}
-	call->status = sl_nfs_dirop_open(call, &args, MAY_CHANGE, &call->ino, name);
+	call->status = sl_nfs_dirop_open(call, &args, MAY_CHANGE, &call->object, name);
 	if (call->status == SL_NFS_OK) {
 		call->status = sl_nfs_writable(srv);
 	}
@@ -120,8 +122,8 @@ static bool symlink_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 	if (call->status == SL_NFS_OK) {
 		set.mask &= ~(uint32_t)SL_SET_SIZE;
 		sl_nfs_owner_default(call, &set);
-		call->status =
-		    sl_nfs_status(tree->ops->symlink(tree, call->ino, name, target, &set, &call->child));
+		call->status = sl_nfs_status(
+		    tree->ops->symlink(tree, call->object.ino, name, target, &set, &call->child));
 	}
 	return true;
 }
@@ -136,7 +138,7 @@ static bool readlink_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 	}
 	call->status = sl_nfs_open(srv, handle, &attr);
 	if (call->status == SL_NFS_OK) {
-		call->ino = attr.ino;
+		call->object.ino = attr.ino;
 		call->status = attr.type == SL_FT_LNK ? SL_NFS_OK : SL_NFSERR_INVAL;
 		call->bulk_bytes = SL_TREE_TARGET_MAX + 1;
 	}
@@ -149,10 +151,10 @@ static void readlink_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, stru
 	char target[SL_TREE_TARGET_MAX + 1];
 
 	if (call->status == SL_NFS_OK) {
-		call->status = sl_nfs_status(tree->ops->readlink(tree, call->ino, target));
+		call->status = sl_nfs_status(tree->ops->readlink(tree, call->object.ino, target));
 	}
 	sl_xdr_put_u32(out, call->status);
-	sl_nfs_post_attr_encode(srv, out, call->ino);
+	sl_nfs_post_attr_encode(srv, out, call->object.ino);
 	if (call->status == SL_NFS_OK) {
 		sl_xdr_put_opaque(out, target, (uint32_t)strlen(target));
 	}
@@ -177,7 +179,7 @@ static bool mknod_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	if (in->bad) {
 		return false;
 	}
-	call->status = sl_nfs_dirop_open(call, &args, MAY_CHANGE, &call->ino, name);
+	call->status = sl_nfs_dirop_open(call, &args, MAY_CHANGE, &call->object, name);
 	if (call->status == SL_NFS_OK) {
 		bool known = type >= TYPE_BLK && type <= TYPE_FIFO && type != SL_FT_LNK;
 
@@ -186,16 +188,28 @@ static bool mknod_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	return true;
 }
 
-const struct sl_nfs3_proc sl_nfs_rename = {
-    .once = true, .start = rename_start, .encode = rename_encode, .timed = true, .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_link = {
-    .once = true, .start = link_start, .encode = link_encode, .timed = true, .op = SL_STORE_META};
-const struct sl_nfs3_proc sl_nfs_symlink = {.once = true,
+const struct sl_nfs3_proc sl_nfs_rename = {.changes = true,
+					   .once = true,
+					   .start = rename_start,
+					   .encode = rename_encode,
+					   .timed = true,
+					   .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_link = {.changes = true,
+					 .once = true,
+					 .start = link_start,
+					 .encode = link_encode,
+					 .timed = true,
+					 .op = SL_STORE_META};
+const struct sl_nfs3_proc sl_nfs_symlink = {.changes = true,
+					    .once = true,
 					    .start = symlink_start,
 					    .encode = sl_nfs_created_encode,
 					    .timed = true,
 					    .op = SL_STORE_META};
 const struct sl_nfs3_proc sl_nfs_readlink = {
     .start = readlink_start, .encode = readlink_encode, .timed = true, .op = SL_STORE_GETATTR};
-const struct sl_nfs3_proc sl_nfs_mknod = {
-    .start = mknod_start, .encode = sl_nfs_wcc_result_encode, .timed = true, .op = SL_STORE_GETATTR};
+const struct sl_nfs3_proc sl_nfs_mknod = {.changes = true,
+					  .start = mknod_start,
+					  .encode = sl_nfs_wcc_result_encode,
+					  .timed = true,
+					  .op = SL_STORE_GETATTR};

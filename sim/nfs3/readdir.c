@@ -85,8 +85,9 @@ static uint32_t list_encode(struct sl_nfs3_call *call, struct fill *fill)
 	uint64_t cookie = call->offset > COOKIE_PARENT ? call->offset - COOKIE_PARENT : 0;
 	uint32_t status = SL_NFS_OK;
 
-	if (dots_encode(fill, call->ino, call->offset)) {
-		status = sl_nfs_status(tree->ops->readdir(tree, call->ino, cookie, tree_entry_encode, fill));
+	if (dots_encode(fill, call->object.ino, call->offset)) {
+		status = sl_nfs_status(
+		    tree->ops->readdir(tree, call->object.ino, cookie, tree_entry_encode, fill));
 	}
 	return status == SL_NFS_OK && fill->full && fill->entries == 0 ? SL_NFSERR_TOOSMALL : status;
 }
@@ -102,7 +103,7 @@ static bool readdir_any(struct sl_nfs3_call *call, struct sl_xdr_in *in, bool pl
 	if (in->bad) {
 		return false;
 	}
-	call->status = sl_nfs_open_dir(call, handle, SL_MAY_READ, &call->ino);
+	call->status = sl_nfs_open_dir(call, handle, SL_MAY_READ, &call->object);
 	/* Cookies are good for ever, so that the only verifier we give is 0. */
 	if (call->status == SL_NFS_OK && verifier != 0) {
 		call->status = SL_NFSERR_BAD_COOKIE;
@@ -127,14 +128,14 @@ static void entries_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struc
 	if (call->status == SL_NFS_OK) {
 		fill.left_bytes = call->count - HEAD_BYTES - TAIL_BYTES;
 		sl_xdr_put_u32(out, SL_NFS_OK);
-		sl_nfs_post_attr_encode(srv, out, call->ino);
+		sl_nfs_post_attr_encode(srv, out, call->object.ino);
 		sl_xdr_put_u64(out, 0);
 		call->status = list_encode(call, &fill);
 	}
 	if (call->status != SL_NFS_OK) {
 		out->at = start;
 		sl_xdr_put_u32(out, call->status);
-		sl_nfs_post_attr_encode(srv, out, call->ino);
+		sl_nfs_post_attr_encode(srv, out, call->object.ino);
 		return;
 	}
 	sl_xdr_put_u32(out, 0);

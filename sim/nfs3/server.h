@@ -21,6 +21,7 @@ struct sl_nfs3_proc {
 	bool (*start)(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in);
 	void (*encode)(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);
 	bool timed;          /* goes through the store; else it is answered at once */
+	bool changes;        /* its reply has wcc_data */
 	bool once;           /* must not be done twice: its answer is kept for a client that asks again */
 	enum sl_store_op op; /* what it is to the store when it succeeds; failures count as GETATTR */
 };
@@ -35,6 +36,17 @@ extern const struct sl_nfs3_program sl_nfs_v3, sl_mount_v3, sl_portmap_v2;
 /* Largest result of a procedure without its bulk (data, entries). */
 #define SL_CALL_RESULT_MAX 512u
 
+/* What a call is about, as the client is to see it: NFSv3's wcc_data. */
+struct sl_nfs3_object {
+	uint64_t ino; /* 0 when the handle was bad */
+	/* Before the call did anything to it. */
+	uint64_t size_bytes;
+	int64_t mtime_ns, ctime_ns;
+	/* Right after, with nothing in between: of procedures that change things only. */
+	bool seen;
+	struct sl_attr after;
+};
+
 /* A call between its decoding and its reply. Comes from the server's free list. */
 struct sl_nfs3_call {
 	struct sl_store_req req;
@@ -46,16 +58,16 @@ struct sl_nfs3_call {
 	int64_t arrival_ns, done_ns;
 	const struct sl_cred *cred; /* valid in `start` only */
 	uint32_t xid;
-	uint32_t kept;        /* slot of the duplicate-request cache, 0 = none */
-	uint32_t status;      /* nfsstat3 or mountstat3; 0 where there is none */
-	uint64_t ino;         /* object, or directory of a name; 0 when the handle was bad */
-	uint64_t child;       /* what the name was or became; LINK: the file; RENAME: the new directory */
-	uint32_t bulk_bytes;  /* promised room for data or entries in the reply */
-	uint32_t count;       /* READ, WRITE, READDIR(PLUS); GETPORT: the port */
-	uint32_t dir_bytes;   /* READDIRPLUS: dircount */
-	uint32_t access;      /* ACCESS */
-	enum sl_stable asked; /* WRITE */
-	uint64_t offset;      /* READ; READDIR(PLUS): cookie */
+	uint32_t kept;                    /* slot of the duplicate-request cache, 0 = none */
+	uint32_t status;                  /* nfsstat3 or mountstat3; 0 where there is none */
+	uint64_t child;                   /* what the name was or became; LINK: the file */
+	uint32_t bulk_bytes;              /* promised room for data or entries in the reply */
+	uint32_t count;                   /* READ, WRITE, READDIR(PLUS); GETPORT: the port */
+	uint32_t dir_bytes;               /* READDIRPLUS: dircount */
+	uint32_t access;                  /* ACCESS */
+	enum sl_stable asked;             /* WRITE */
+	uint64_t offset;                  /* READ; READDIR(PLUS): cookie */
+	struct sl_nfs3_object object, to; /* object, or directory of a name; RENAME: the new directory */
 };
 
 struct sl_nfs3_conn {

@@ -30,6 +30,12 @@ look -Y 'rpc.msgtyp == 1' -T fields -e rpc.program -e rpc.procedure | sort -u >"
 for procedure in $(seq 0 21); do
 	grep -q "^100003	$procedure\$" "$SCRATCH/answered" || fail "NFS $procedure was not decoded: $(cat "$SCRATCH/answered")"
 done
+# What changes things tells what they were before: the weak cache consistency of RFC 1813.
+look -Y 'rpc.msgtyp == 1 && nfs.wcc_attr.size' -T fields -e rpc.program -e rpc.procedure | sort -u >"$SCRATCH/before"
+for procedure in 2 7 8 9 10 11 12 13 14 15 21; do
+	grep -q "^100003	$procedure\$" "$SCRATCH/before" || fail "NFS $procedure without attributes from before: $(cat "$SCRATCH/before")"
+done
+[ "$(wc -l <"$SCRATCH/before")" -eq 11 ] || fail "attributes from before where none belong: $(cat "$SCRATCH/before")"
 for procedure in $(seq 0 5); do
 	grep -q "^100005	$procedure\$" "$SCRATCH/answered" || fail "MOUNT $procedure was not decoded"
 done

@@ -300,10 +300,26 @@ struct seen_attr get_post_attr(struct sl_xdr_in *in)
 	return sl_xdr_u32(in) ? get_fattr(in) : none;
 }
 
+struct seen_attr get_wcc_both(struct sl_xdr_in *in, struct seen_before *ret)
+{
+	struct seen_attr after;
+
+	*ret = (struct seen_before){.present = sl_xdr_u32(in) != 0};
+	if (ret->present) {
+		ret->size = sl_xdr_u64(in);
+		ret->mtime_ns = get_time(in);
+		ret->ctime_ns = get_time(in);
+	}
+	after = get_post_attr(in);
+	cr_assert_eq(after.present, ret->present);
+	return after;
+}
+
 struct seen_attr get_wcc(struct sl_xdr_in *in)
 {
-	cr_assert_eq(sl_xdr_u32(in), 0);
-	return get_post_attr(in);
+	struct seen_before ignored;
+
+	return get_wcc_both(in, &ignored);
 }
 
 void get_handle(struct sl_xdr_in *in, uint8_t ret[SL_HANDLE_BYTES])

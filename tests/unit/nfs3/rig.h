@@ -89,6 +89,13 @@ struct seen_attr {
 };
 struct seen_attr get_fattr(struct sl_xdr_in *in);
 struct seen_attr get_post_attr(struct sl_xdr_in *in);
+/* wcc_data: the attributes after; those before are there too, or neither. */
+struct seen_before {
+	bool present;
+	uint64_t size;
+	int64_t mtime_ns, ctime_ns;
+};
+struct seen_attr get_wcc_both(struct sl_xdr_in *in, struct seen_before *ret);
 struct seen_attr get_wcc(struct sl_xdr_in *in);
 void get_handle(struct sl_xdr_in *in, uint8_t ret[SL_HANDLE_BYTES]);
 /* Nothing may be left. */
