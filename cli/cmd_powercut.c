@@ -14,12 +14,14 @@
 
 #define RANDOM_DEFAULT 1000
 #define RANDOM_MAX 10000000
+#define SEED_DEFAULT 1
+#define SEED_UNSET UINT64_MAX
 #define VM_LOAD_NS 20000000000 /* before the cut */
 
 struct powercut {
 	struct sl_words operands, variant, workload, set, at;
 	uint64_t seed, random;
-	bool every;
+	bool every, vm;
 	const char *engine, *window, *radius, *fail, *client, *broken;
 	const char *json, *html;
 	struct sl_session session;
@@ -65,7 +67,7 @@ static int powercut_parse(struct powercut *p, const struct sl_command *self, int
 	bool help;
 	int rc;
 
-	p->seed = 1;
+	p->seed = SEED_UNSET;
 	rc = sl_options_parse(options, argc, argv, &p->operands, &help, err);
 	if (rc == 0 && help) {
 		printf("usage: sloglab %s %s [OPTION]...\n%s\n\n", self->name, self->args, self->summary);
@@ -185,13 +187,32 @@ static int choose_rules(struct powercut *p, struct sl_err *err)
 	return 0;
 }
 
+/* Of what is computed, a real box can do little. */
+static int vm_check(const struct powercut *p, struct sl_err *err)
+{
+	if (p->workload.n > 0 || p->random > 0 || p->every || p->fail || p->client || p->broken ||
+	    p->seed != SEED_UNSET || p->at.n > 1 || (p->radius && strcmp(p->radius, "storage") != 0)) {
+		return sl_err_set(err, -EINVAL,
+				  "--engine vm: cuts the storage VM and its disks under its own load; it "
+				  "takes --variant, --set, --json, --html and one --at");
+	}
+	return 0;
+}
+
 static int powercut_check(struct powercut *p, struct sl_err *err)
 {
+	static const char *const engines[] = {"model", "vm"};
 	const char *const files[] = {p->json, p->html};
+	int engine;
 
 	if (p->operands.n != 1) {
 		return sl_err_set(err, -EINVAL, "powercut: %s; usage: sloglab powercut SCENARIO [OPTION]...",
 				  p->operands.n ? "more than one scenario" : "scenario missing");
+	}
+	engine = p->engine ? pick("engine", p->engine, engines, 2, err) : 0;
+	p->vm = engine == 1;
+	if (engine < 0 || (p->vm && vm_check(p, err) < 0)) {
+		return err->code;
 	}
 	if (choose_when(p, err) < 0 || choose_rules(p, err) < 0 || choose_fault(p, err) < 0) {
 		return err->code;
@@ -248,9 +269,8 @@ static bool cut_anything(const struct sl_powercut *powercut)
 	return false;
 }
 
-static int powercut_do(struct powercut *p, struct sl_err *err)
+static int model_cut(struct powercut *p, struct sl_err *err)
 {
-	bool taken = (p->json && sl_out_is_stdout(p->json)) || (p->html && sl_out_is_stdout(p->html));
 	struct sl_progress progress;
 	int rc;
 
@@ -258,24 +278,52 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 	p->options.n_variants = p->variants.n;
 	p->options.workloads = p->workloads.index;
 	p->options.n_workloads = p->workloads.n;
-	p->options.seed = p->seed;
+	p->options.seed = p->seed != SEED_UNSET ? p->seed : SEED_DEFAULT;
 	p->options.progress = sl_progress_step;
 	p->options.progress_arg = &progress;
 	p->options.stopped = sl_signals_stopped;
 	sl_progress_start(&progress, stderr, "cells");
 	rc = sl_powercut_run(p->session.sc, &p->options, &p->result, err);
 	sl_progress_end(&progress);
-	if (rc < 0) {
-		return rc == -EINVAL ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+	return rc;
+}
+
+static void vm_said(void *arg, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "lab: %s\n", what);
+}
+
+static int vm_cut(struct powercut *p, struct sl_err *err)
+{
+	const struct sl_vm_cut_options options = {.scenario = p->operands.word[0],
+						  .variants = &p->variant,
+						  .sets = &p->set,
+						  .load_ns = p->at.n > 0 ? p->options.at_ns[0] : VM_LOAD_NS,
+						  .said = vm_said};
+
+	return sl_vm_cut_run(p->session.sc, &options, &p->result, err);
+}
+
+static int powercut_do(struct powercut *p, struct sl_err *err)
+{
+	bool taken = (p->json && sl_out_is_stdout(p->json)) || (p->html && sl_out_is_stdout(p->html));
+	struct sl_err later = {0};
+	int rc = p->vm ? vm_cut(p, err) : model_cut(p, err);
+
+	/* A lab that fails, or is interrupted, keeps the verdicts before. */
+	if (rc < 0 && p->result.n_verdicts == 0) {
+		return rc == -EINVAL ? SL_EXIT_USAGE : rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
 	}
-	if (sl_powercut_text(&p->result, taken ? stderr : stdout, err) < 0) {
+	if (sl_powercut_text(&p->result, taken ? stderr : stdout, rc < 0 ? &later : err) < 0) {
 		return SL_EXIT_FAILED;
 	}
 	if (sl_signals_stopped()) {
+		*err = (struct sl_err){0};
 		sl_err_set(err, -EINTR, "interrupted: what was cut so far is above, no files were written");
 		return SL_EXIT_INTERRUPTED;
 	}
-	if (powercut_write(p, err) < 0) {
+	if (rc < 0 || powercut_write(p, err) < 0) {
 		return SL_EXIT_FAILED;
 	}
 	if (!cut_anything(&p->result)) {
@@ -285,74 +333,14 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 	return SL_EXIT_OK;
 }
 
-/* What engine vm takes of the options: --variant, --set, and one --at. */
-static int vm_check(struct powercut *p, double *ret_load_s, struct sl_err *err)
-{
-	int64_t at_ns = VM_LOAD_NS;
-
-	if (p->operands.n != 1) {
-		return powercut_check(p, err);
-	}
-	if (p->workload.n > 0 || p->random > 0 || p->every || p->window || p->fail || p->client ||
-	    p->broken || p->json || p->html || p->at.n > 1 ||
-	    (p->radius && strcmp(p->radius, "storage") != 0)) {
-		return sl_err_set(err, -EINVAL,
-				  "--engine vm: cuts the storage VM and its disks under its own load; "
-				  "it takes --variant, --set and one --at");
-	}
-	if (p->at.n == 1 && parse_time("at", p->at.word[0], &at_ns, err) < 0) {
-		return err->code;
-	}
-	*ret_load_s = (double)at_ns / 1e9;
-	return 0;
-}
-
-static void vm_said(void *arg, const char *what)
-{
-	(void)arg;
-	fprintf(stderr, "lab: %s\n", what);
-}
-
-static void vm_done(const struct sl_vm_cut *cut)
-{
-	char blame[256];
-
-	sl_vm_cut_blame(cut, blame, sizeof(blame));
-	printf("%-16s %12" PRId64 " %8" PRId64 " %11" PRId64 " %8.1f s  %s\n", cut->variant,
-	       cut->acknowledged, cut->lost, cut->unfinished, cut->down_s, blame);
-	(void)fflush(stdout);
-}
-
-static int vm_do(struct powercut *p, struct sl_err *err)
-{
-	struct sl_vm_cut_options options = {
-	    .scenario = p->operands.word[0], .variants = &p->variant, .sets = &p->set};
-	int rc = vm_check(p, &options.load_s, err);
-
-	if (rc < 0) {
-		return SL_EXIT_USAGE;
-	}
-	printf("%-16s %12s %8s %11s %10s  %s\n", "variant", "acknowledged", "lost", "unfinished", "down", "");
-	(void)fflush(stdout);
-	rc = sl_vm_cut_run(&options, vm_said, vm_done, err);
-	return rc == 0 ? SL_EXIT_OK : rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
-}
-
 int sl_cmd_powercut(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
-	static const char *const engines[] = {"model", "vm"};
 	struct powercut p = {0};
 	int code = SL_EXIT_USAGE;
 	int rc = powercut_parse(&p, self, argc, argv, err);
 
 	if (rc > 0) {
 		return SL_EXIT_OK;
-	}
-	if (rc == 0 && p.engine && pick("engine", p.engine, engines, 2, err) < 0) {
-		return SL_EXIT_USAGE;
-	}
-	if (rc == 0 && p.engine && strcmp(p.engine, "vm") == 0) {
-		return vm_do(&p, err);
 	}
 	if (rc == 0 && powercut_check(&p, err) == 0 && powercut_prepare(&p, err) == 0) {
 		code = powercut_do(&p, err);

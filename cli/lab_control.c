@@ -17,6 +17,7 @@
 #include "sim/serve/verbs.h"
 
 #define COMMAND_MAX 16384
+#define TELL_MAX 4096
 #define POLL_MS 100
 #define STEPS_S 1200
 #define ANSWER_S 60
@@ -407,4 +408,33 @@ void sl_lab_run_fini(struct sl_lab_run *run)
 	free(run->out);
 	free(run->error);
 	*run = (struct sl_lab_run){0};
+}
+
+int sl_lab_tell(const char *dir, const char *machine, int timeout_ms, char **ret_out, struct sl_err *err,
+		const char *fmt, ...)
+{
+	const struct sl_patience patience = {.timeout_ms = timeout_ms, .stopped = sl_signals_stopped};
+	char shell[TELL_MAX];
+	struct sl_lab_run run;
+	va_list args;
+	int n, rc;
+
+	va_start(args, fmt);
+	n = vsnprintf(shell, sizeof(shell), fmt, args);
+	va_end(args);
+	if (n >= (int)sizeof(shell)) {
+		return sl_err_set(err, -E2BIG, "%s VM: command too long", machine);
+	}
+	rc = sl_lab_run(dir, machine, shell, &patience, &run, err);
+	if (rc < 0) {
+		return rc;
+	}
+	if (run.code != 0) {
+		rc = sl_err_set(err, -EIO, "%s VM: %.300s", machine, run.error[0] ? run.error : run.out);
+	} else if (ret_out) {
+		*ret_out = run.out;
+		run.out = NULL;
+	}
+	sl_lab_run_fini(&run);
+	return rc;
 }

@@ -42,4 +42,9 @@ int sl_lab_run(const char *dir, const char *machine, const char *shell, const st
 	       struct sl_lab_run *ret, struct sl_err *err);
 void sl_lab_run_fini(struct sl_lab_run *run);
 
+/* sl_lab_run of what `fmt` says, until Ctrl-C; an exit code other than 0 is -EIO with its last words.
+ * *ret_out (may be NULL) is what it printed, freed by the caller. */
+int sl_lab_tell(const char *dir, const char *machine, int timeout_ms, char **ret_out, struct sl_err *err,
+		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
 #endif

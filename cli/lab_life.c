@@ -135,7 +135,7 @@ int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err)
 
 	if (rc == -EBUSY) {
 		/* One that is not up yet has nothing worth an orderly end. */
-		bool told = sl_lab_tell_down(dir, &ignored) == 0;
+		bool told = timeout_ms > 0 && sl_lab_tell_down(dir, &ignored) == 0;
 
 		rc = lock_wait(dir, told ? timeout_ms : NOT_UP_MS, &lock);
 		if (rc == -EBUSY && host_pid(dir) > 1) {

@@ -14,8 +14,8 @@ int sl_lab_bring_up(const struct sl_lab_plan *plan, void (*said)(void *arg, cons
 
 /* The lab of that name; NULL: the only one there is. -ENOENT, or -EINVAL when there are several. */
 int sl_lab_find(const char *name, char ret_dir[SL_LAB_DIR_MAX], struct sl_err *err);
-/* Takes the lab down if it is up, waits at most timeout_ms, then ends it by force; removes its folder. What a
- * crash left is removed as well. */
+/* Takes the lab down if it is up, waits at most timeout_ms, then ends it by force (0: at once); removes its
+ * folder. What a crash left is removed as well. */
 int sl_lab_remove(const char *dir, int timeout_ms, struct sl_err *err);
 
 #endif

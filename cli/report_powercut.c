@@ -23,6 +23,14 @@ void sl_powercut_what(const struct sl_powercut *powercut, char *buf, size_t size
 	const struct sl_powercut_options *o = &powercut->options;
 	char when[96], pulled[64] = "";
 
+	if (powercut->real) {
+		(void)snprintf(
+		    buf, size,
+		    "A storage VM with OpenZFS and its disks lose their power under load in a guest, "
+		    "once a variant, after %.6g s",
+		    (double)o->at_ns[0] / 1e9);
+		return;
+	}
 	switch (o->when) {
 	case SL_WHEN_RANDOM:
 		(void)snprintf(when, sizeof(when), "at %" PRIu64 " random event%s", o->n_random,
@@ -57,8 +65,8 @@ void sl_powercut_verdict(const struct sl_verdict *verdict, char *buf, size_t siz
 	}
 	sl_costs_bytes((double)verdict->worst.lost_bytes, bytes, sizeof(bytes));
 	sl_report_time(verdict->window_ns, window, sizeof(window));
-	(void)snprintf(buf, size, "up to %" PRIu64 " write%s, %s, %s: %s", verdict->worst.lost,
-		       plural(verdict->worst.lost), bytes, window, verdict->why);
+	(void)snprintf(buf, size, "%s%" PRIu64 " write%s, %s, %s: %s", verdict->n_cuts > 1 ? "up to " : "",
+		       verdict->worst.lost, plural(verdict->worst.lost), bytes, window, verdict->why);
 }
 
 static void append(char *buf, size_t size, const char *text)
@@ -66,6 +74,26 @@ static void append(char *buf, size_t size, const char *text)
 	size_t used = strlen(buf);
 
 	(void)snprintf(buf + used, size - used, "%s", text);
+}
+
+static void real_return(const struct sl_verdict *verdict, char *buf, size_t size)
+{
+	const struct sl_outcome *cut = &verdict->worst;
+	const struct sl_imported *in = &cut->imported;
+	char txg[96] = "", waited[32];
+
+	if (in->txg > 0) {
+		(void)snprintf(txg, sizeof(txg), "txg %" PRIu64 " imported", in->txg);
+	}
+	if (in->txg > 0 && in->believed > in->txg) {
+		(void)snprintf(txg, sizeof(txg), "txg %" PRIu64 " imported (%" PRIu64 " rolled back)",
+			       in->txg, in->believed - in->txg);
+	}
+	sl_report_time(verdict->longest_answer_ns, waited, sizeof(waited));
+	(void)snprintf(buf, size,
+		       "cut at %.6g s: %s%sthe guest's writes waited %s and went on, %" PRIu64
+		       " acknowledged until the audit",
+		       (double)cut->at_ns / 1e9, txg, txg[0] ? ", " : "", waited, verdict->acknowledged);
 }
 
 void sl_powercut_return(const struct sl_powercut *powercut, const struct sl_verdict *verdict, char *buf,
@@ -76,6 +104,10 @@ void sl_powercut_return(const struct sl_powercut *powercut, const struct sl_verd
 	char part[120];
 
 	buf[0] = '\0';
+	if (powercut->real) {
+		real_return(verdict, buf, size);
+		return;
+	}
 	if (powercut->options.radius == SL_RADIUS_NONE) {
 		sl_report_time(verdict->longest_answer_ns, part, sizeof(part));
 		(void)snprintf(buf, size, "no restart: memory has it all; the longest a write waited: %s",

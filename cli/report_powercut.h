@@ -20,7 +20,7 @@ void sl_powercut_html_body(const struct sl_powercut *powercut, FILE *out);
 /* "The whole box loses its power at 1000 random events." */
 void sl_powercut_what(const struct sl_powercut *powercut, char *buf, size_t size);
 
-/* "0 lost", "up to 12 writes, 96 KiB, 0.034 s: hdd-... kept it ..." */
+/* "0 lost", "up to 12 writes, 96 KiB, 0.034 s: hdd-... kept it ..."; of one cut without "up to" */
 void sl_powercut_verdict(const struct sl_verdict *verdict, char *buf, size_t size);
 
 /* How the box came back from the worst cut: "txg 7 imported, 31 log blocks replayed". */

@@ -15,8 +15,11 @@ static json_t *integer(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-static json_t *json_worst(const struct sl_outcome *cut)
+/* What a real box does not tell is null. */
+static json_t *json_worst(const struct sl_outcome *cut, bool real)
 {
+	const struct sl_imported *in = &cut->imported;
+	bool txg = !real || in->txg > 0;
 	json_t *object = json_object();
 
 	json_object_set_new(object, "at_s", seconds(cut->at_ns));
@@ -24,11 +27,11 @@ static json_t *json_worst(const struct sl_outcome *cut)
 	json_object_set_new(object, "lost_writes", integer(cut->lost));
 	json_object_set_new(object, "lost_bytes", json_integer(cut->lost_bytes));
 	json_object_set_new(object, "window_s", seconds(cut->window_ns));
-	json_object_set_new(object, "imported_txg", integer(cut->imported.txg));
-	json_object_set_new(object, "rolled_back_txgs", integer(cut->imported.believed - cut->imported.txg));
-	json_object_set_new(object, "replayed_blocks", integer(cut->imported.stop - cut->imported.first));
-	json_object_set_new(object, "replayed_records", integer(cut->imported.records));
-	json_object_set_new(object, "resent_writes", integer(cut->resent));
+	json_object_set_new(object, "imported_txg", txg ? integer(in->txg) : json_null());
+	json_object_set_new(object, "rolled_back_txgs", txg ? integer(in->believed - in->txg) : json_null());
+	json_object_set_new(object, "replayed_blocks", real ? json_null() : integer(in->stop - in->first));
+	json_object_set_new(object, "replayed_records", real ? json_null() : integer(in->records));
+	json_object_set_new(object, "resent_writes", real ? json_null() : integer(cut->resent));
 	return object;
 }
 
@@ -62,7 +65,7 @@ static json_t *json_verdict(const struct sl_powercut *powercut, const struct sl_
 	json_object_set_new(object, "mean_lost_writes", sl_json_figure(v->mean_lost));
 	json_object_set_new(object, "window_s", seconds(v->window_ns));
 	json_object_set_new(object, "longest_answer_s", seconds(v->longest_answer_ns));
-	json_object_set_new(object, "worst", json_worst(&v->worst));
+	json_object_set_new(object, "worst", json_worst(&v->worst, powercut->real));
 	json_object_set_new(object, "causes", json_causes(v));
 	json_object_set_new(object, "why", v->worst.lost > 0 ? sl_json_text(v->why) : json_null());
 	return object;
@@ -79,6 +82,7 @@ int sl_powercut_json(void *arg, FILE *out, struct sl_err *err)
 	json_object_set_new(root, "scenario", sl_json_text(sl_scenario_name(powercut->scenario)));
 	json_object_set_new(root, "title", sl_json_text(sl_scenario_title(powercut->scenario)));
 	json_object_set_new(root, "versions", json_pack("{s:s}", "sloglab", SL_VERSION));
+	json_object_set_new(root, "engine", json_string(powercut->real ? "vm" : "model"));
 	json_object_set_new(root, "seed", integer(o->seed));
 	json_object_set_new(root, "radius", json_string(sl_radius_name(o->radius)));
 	json_object_set_new(root, "fault", json_string(sl_fault_name(o->fault)));

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,60 +12,32 @@
 #include "sim/serve/control.h"
 
 #define STEP_MS 600000 /* of a database start or a log's way into the pool under emulation */
-#define COMMAND_MAX 4096
+#define COMMAND_MAX 2048
 #define TICK_NS 1e7 /* of /proc/stat: USER_HZ is 100 on every Linux */
 #define LOAD "/run/sloglab"
 #define SOCKET "/run/mysqld/mysqld.sock"
 #define TABLE_ROWS 100000 /* of the tables in the guest's image */
 #define FILES "/srv/sloglab-files"
 
-/* A command of the shell in a machine; an exit code other than 0 is -EIO with its last words. *ret_out (may
- * be NULL) is freed by the caller. */
-__attribute__((format(printf, 6, 7))) static int tell(const struct sl_vm_cell *cell, const char *machine,
-						      int timeout_ms, char **ret_out, struct sl_err *err,
-						      const char *format, ...)
-{
-	const struct sl_patience patience = {.timeout_ms = timeout_ms, .stopped = sl_signals_stopped};
-	char shell[COMMAND_MAX];
-	struct sl_lab_run run;
-	va_list args;
-	int n, rc;
-
-	va_start(args, format);
-	n = vsnprintf(shell, sizeof(shell), format, args);
-	va_end(args);
-	if (n >= (int)sizeof(shell)) {
-		return sl_err_set(err, -E2BIG, "%s VM: command too long", machine);
-	}
-	rc = sl_lab_run(cell->dir, machine, shell, &patience, &run, err);
-	if (rc < 0) {
-		return rc;
-	}
-	if (run.code != 0) {
-		rc = sl_err_set(err, -EIO, "%s VM: %.300s", machine, run.error[0] ? run.error : run.out);
-	} else if (ret_out) {
-		*ret_out = run.out;
-		run.out = NULL;
-	}
-	sl_lab_run_fini(&run);
-	return rc;
-}
-
 /* Before the load */
 
-/* Timers of ZFS, and whether it flushes at all, as on the box. */
-static int pool_ready(const struct sl_vm_cell *cell, struct sl_err *err)
+bool sl_vm_pool_flushes(const struct sl_box *box)
 {
-	const struct sl_box *box = cell->box;
-	bool flushes =
-	    box->data_flush == SL_FLUSH_HONOURED || (box->n_log > 0 && box->log_flush == SL_FLUSH_HONOURED);
-	int rc = sl_lab_ask(cell->dir, NULL, 0, err, "pool %s", cell->variant);
+	return box->data_flush == SL_FLUSH_HONOURED ||
+	       (box->n_log > 0 && box->log_flush == SL_FLUSH_HONOURED);
+}
 
-	return rc < 0 ? rc
-		      : tell(cell, "storage", STEP_MS, NULL, err,
-			     "cd /sys/module/zfs/parameters && echo %.0f >zfs_txg_timeout && "
-			     "echo %d >zfs_nocacheflush",
-			     box->txg_timeout_ns / 1e9 * cell->dilate + 0.5, flushes ? 0 : 1);
+int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *box, double dilate,
+		     struct sl_err *err)
+{
+	int rc = sl_lab_ask(dir, NULL, 0, err, "pool %s", variant);
+
+	return rc < 0
+		   ? rc
+		   : sl_lab_tell(dir, "storage", STEP_MS, NULL, err,
+				 "cd /sys/module/zfs/parameters && echo %.0f >zfs_txg_timeout && "
+				 "echo %d >zfs_nocacheflush",
+				 box->txg_timeout_ns / 1e9 * dilate + 0.5, sl_vm_pool_flushes(box) ? 0 : 1);
 }
 
 static struct sl_live_load load_of(const struct sl_vm_cell *cell, bool prepare)
@@ -88,25 +59,25 @@ static int data_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 {
 	const struct sl_workload *w = cell->load;
 	struct sl_live_load load = load_of(cell, true);
-	char command[COMMAND_MAX / 2], mark[128];
+	char command[COMMAND_MAX], mark[128];
 
 	if (sl_live_load_shell(&load, "", command, sizeof(command)) < 0) {
 		return sl_err_set(err, -E2BIG, "guest VM: command too long");
 	}
 	if (w->kind == SL_WL_FILEIO) {
 		(void)snprintf(mark, sizeof(mark), FILES "/of-%.0f-%" PRId64, w->file_total_bytes, w->files);
-		return tell(cell, "guest", sl_live_load_patience_ms(&load), NULL, err,
-			    "sl-guest stop; [ -e %s ] || { rm -rf " FILES " && mkdir -p " FILES
-			    " && %s >/dev/null && touch %s; }; cat " FILES "/* >/dev/null",
-			    mark, command, mark);
+		return sl_lab_tell(cell->dir, "guest", sl_live_load_patience_ms(&load), NULL, err,
+				   "sl-guest stop; [ -e %s ] || { rm -rf " FILES " && mkdir -p " FILES
+				   " && %s >/dev/null && touch %s; }; cat " FILES "/* >/dev/null",
+				   mark, command, mark);
 	}
 	(void)snprintf(mark, sizeof(mark), "/srv/sloglab-rows-%d-%" PRId64, w->oltp_list != SL_LIST_COMPLEX,
 		       w->rows);
-	return tell(cell, "guest", sl_live_load_patience_ms(&load), NULL, err,
-		    "[ %" PRId64 " -le %d ] || [ -e %s ] || { %s >/dev/null && touch %s; }; "
-		    "mariadb --batch --execute='SELECT SUM(LENGTH(pad)), SUM(k) FROM %s' sbtest >/dev/null",
-		    w->rows, TABLE_ROWS, mark, command, mark,
-		    w->oltp_list == SL_LIST_COMPLEX ? "sbtest" : "sbtest1");
+	return sl_lab_tell(
+	    cell->dir, "guest", sl_live_load_patience_ms(&load), NULL, err,
+	    "[ %" PRId64 " -le %d ] || [ -e %s ] || { %s >/dev/null && touch %s; }; "
+	    "mariadb --batch --execute='SELECT SUM(LENGTH(pad)), SUM(k) FROM %s' sbtest >/dev/null",
+	    w->rows, TABLE_ROWS, mark, command, mark, w->oltp_list == SL_LIST_COMPLEX ? "sbtest" : "sbtest1");
 }
 
 /* A fresh database server with the settings of the scenario; its caches are warm afterwards. */
@@ -122,7 +93,8 @@ static int database_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	}
 	sl_mariadb_settings(&limits, " --", "", text);
 	(void)fclose(text);
-	return tell(cell, "guest", STEP_MS, NULL, err, "sl-guest stop && sl-guest mysqld%s", settings);
+	return sl_lab_tell(cell->dir, "guest", STEP_MS, NULL, err, "sl-guest stop && sl-guest mysqld%s",
+			   settings);
 }
 
 static int cell_ready(const struct sl_vm_cell *cell, struct sl_err *err)
@@ -130,7 +102,7 @@ static int cell_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	int rc = sl_lab_ask_disks(cell->dir, "latency off", NULL, 0, err);
 
 	if (rc == 0) {
-		rc = pool_ready(cell, err);
+		rc = sl_vm_pool_ready(cell->dir, cell->variant, cell->box, cell->dilate, err);
 	}
 	if (rc == 0 && cell->load->kind == SL_WL_OLTP) {
 		rc = database_ready(cell, err);
@@ -197,7 +169,7 @@ static int counters_parse(const char *cpu, const char *disks, struct counters *r
 static int counters_before(const struct sl_vm_cell *cell, struct counters *ret, struct sl_err *err)
 {
 	char disks[SL_CONTROL_REPLY_MAX], *cpu = NULL;
-	int rc = tell(cell, "storage", STEP_MS, &cpu, err, "zpool sync; grep '^cpu ' /proc/stat");
+	int rc = sl_lab_tell(cell->dir, "storage", STEP_MS, &cpu, err, "zpool sync; grep '^cpu ' /proc/stat");
 
 	if (rc == 0 && !cell->free) {
 		rc = sl_lab_ask_disks(cell->dir, "latency on", NULL, 0, err);
@@ -263,9 +235,10 @@ static int counters_after(const struct sl_vm_cell *cell, const struct counters *
 	int rc = sl_lab_ask_disks(cell->dir, "status", disks, sizeof(disks), err);
 
 	if (rc == 0) {
-		rc = tell(cell, "storage", STEP_MS, &said, err,
-			  "grep '^cpu ' /proc/stat; echo '" MARK "status'; zpool status; echo '" MARK
-			  "iostat'; zpool iostat -l -v; echo '" MARK "zil'; cat /proc/spl/kstat/zfs/zil");
+		rc = sl_lab_tell(cell->dir, "storage", STEP_MS, &said, err,
+				 "grep '^cpu ' /proc/stat; echo '" MARK "status'; zpool status; echo '" MARK
+				 "iostat'; zpool iostat -l -v; echo '" MARK
+				 "zil'; cat /proc/spl/kstat/zfs/zil");
 	}
 	if (rc == 0) {
 		rc = counters_parse(said, disks, &after, err);
@@ -322,7 +295,7 @@ static bool host_times(double *ret_busy_ns, double *ret_all_ns)
 static int load_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, struct sl_err *err)
 {
 	struct sl_live_load load = load_of(cell, false);
-	char command[COMMAND_MAX / 2], *said = NULL;
+	char command[COMMAND_MAX], *said = NULL;
 	double busy[2], all[2];
 	bool host = host_times(&busy[0], &all[0]);
 	int rc;
@@ -330,10 +303,10 @@ static int load_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, str
 	if (sl_live_load_shell(&load, LOAD "/load.json", command, sizeof(command)) < 0) {
 		return sl_err_set(err, -E2BIG, "guest VM: command too long");
 	}
-	rc = tell(cell, "guest", sl_live_load_patience_ms(&load), &said, err,
-		  "grep '^cpu ' /proc/stat; %s >" LOAD "/load.log 2>&1 || { tail -n 2 " LOAD
-		  "/load.log >&2; exit 1; }; grep '^cpu ' /proc/stat; cat " LOAD "/load.json",
-		  command);
+	rc = sl_lab_tell(cell->dir, "guest", sl_live_load_patience_ms(&load), &said, err,
+			 "grep '^cpu ' /proc/stat; %s >" LOAD "/load.log 2>&1 || { tail -n 2 " LOAD
+			 "/load.log >&2; exit 1; }; grep '^cpu ' /proc/stat; cat " LOAD "/load.json",
+			 command);
 	if (rc == 0) {
 		if (host && host_times(&busy[1], &all[1]) && all[1] > all[0]) {
 			ret->evidence.host_busy = (busy[1] - busy[0]) / (all[1] - all[0]);

@@ -27,6 +27,15 @@ struct sl_vm_sample {
 int sl_vm_cell_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, struct sl_err *err);
 void sl_vm_sample_fini(struct sl_vm_sample *sample);
 
+/* The pool as `variant` has it: log devices, properties, timers of ZFS, and whether it flushes its disks at
+ * all.
+ */
+int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *box, double dilate,
+		     struct sl_err *err);
+/* Does a flush of that pool reach its disks? ZFS has one switch for all of them: only where it reaches
+ * neither data disks nor log, it is off. */
+bool sl_vm_pool_flushes(const struct sl_box *box);
+
 /* Parts, for tests: the first line "cpu ..." of /proc/stat, in ns. False when it is none. */
 bool sl_vm_cpu_parse(const char *stat, double *ret_busy_ns, double *ret_all_ns);
 /* Sums over the disks of a disk server's status whose names begin with "log", or over the others. */

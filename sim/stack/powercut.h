@@ -57,6 +57,7 @@ struct sl_verdict {
 
 struct sl_powercut {
 	const struct sl_scenario *scenario; /* borrowed */
+	bool real;                          /* not computed: machines lost their power, once a variant */
 	struct sl_powercut_options options; /* copied; what they point to is borrowed */
 	int n_verdicts;
 	struct sl_verdict *verdicts; /* owned */

@@ -72,6 +72,13 @@ expect_usage '--fail: disk: it takes slog, slog-side or slog@TIME' b3n-2014 --fa
 expect_usage '--fail' b3n-2014 --fail slog@soon
 expect_usage '--client: nt: it takes esxi, libnfs or linux' b3n-2014 --client nt
 expect_usage '--break: glass: it takes flush, early-ack or order' b3n-2014 --break glass
+expect_usage '--engine: live: it takes model, vm' b3n-2014 --engine live
+for option in '--workload oltp2' '--random 5' '--every --window 1s..2s' '--radius box' '--fail slog' '--client linux' \
+	'--break order' '--seed 2' '--at 1s --at 2s'; do
+	# shellcheck disable=SC2086
+	expect_usage '--engine vm: cuts the storage VM and its disks' b3n-2014 --engine vm $option
+done
+expect_usage 's3700' b3n-2014 --engine vm --variant s3701
 expect_usage 's3700' b3n-2014 --variant s3701
 expect_usage 'No such file' b3n-2014 --json /nowhere/a.json
 finish

@@ -211,6 +211,27 @@ Test(schema, violations_are_seen)
 	json_decref(schema);
 }
 
+static json_t *powercut_json(struct sl_powercut *powercut)
+{
+	struct sl_err err = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *root;
+
+	cr_assert_eq(sl_powercut_json(powercut, out, &err), 0, "%s", err.msg);
+	fclose(out);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	cr_assert_not_null(root);
+	return root;
+}
+
+static json_t *first_worst(json_t *root)
+{
+	return json_object_get(json_array_get(json_object_get(root, "verdicts"), 0), "worst");
+}
+
 Test(schema, what_powercut_writes_obeys)
 {
 	json_t *schema = load(SL_SOURCE_DIR "/docs/powercut.schema.json"), *root, *verdict;
@@ -226,23 +247,30 @@ Test(schema, what_powercut_writes_obeys)
 					{.variant = 1, .n_cuts = 3, .why = "nobody lied"}};
 	struct sl_powercut powercut = {
 	    .n_verdicts = 2, .verdicts = verdicts, .n_notes = 1, .notes = {"note"}};
-	struct sl_err err = {0};
-	char *text = NULL, why[256];
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char why[256];
 	struct made m;
 
 	made_init(&m, false);
 	powercut.scenario = m.sc;
-	cr_assert_eq(sl_powercut_json(&powercut, out, &err), 0, "%s", err.msg);
-	fclose(out);
-	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-	free(text);
-	cr_assert_not_null(root);
+	root = powercut_json(&powercut);
 	cr_assert(obeys(schema, root, why), "%s", why);
 	verdict = json_array_get(json_object_get(root, "verdicts"), 0);
 	cr_assert_eq(json_integer_value(json_object_get(json_object_get(verdict, "causes"), "liar")), 2);
 	cr_assert(json_is_null(json_object_get(json_array_get(json_object_get(root, "verdicts"), 1), "why")));
+	cr_assert_eq(json_integer_value(json_object_get(first_worst(root), "replayed_blocks")), 0);
+	json_decref(root);
+
+	/* What a real box does not tell. */
+	powercut.real = true;
+	root = powercut_json(&powercut);
+	cr_assert(obeys(schema, root, why), "%s", why);
+	cr_assert_eq(json_integer_value(json_object_get(first_worst(root), "imported_txg")), 5);
+	cr_assert(json_is_null(json_object_get(first_worst(root), "replayed_blocks")));
+	json_decref(root);
+	verdicts[0].worst.imported.txg = 0;
+	root = powercut_json(&powercut);
+	cr_assert(obeys(schema, root, why), "%s", why);
+	cr_assert(json_is_null(json_object_get(first_worst(root), "imported_txg")));
 	json_decref(root);
 	json_decref(schema);
 	made_fini(&m);
