@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/serve.h"
 #include "sim/serve/control.h"
 
@@ -97,6 +98,21 @@ static int serve_prepare(struct sl_serve *serve, struct serve_options *o, struct
 	return rc;
 }
 
+/* One line: clients wait for it at each acknowledged write. */
+static void host_print(const struct sl_serve *serve, const struct serve_options *o)
+{
+	char cost[32];
+	int64_t cost_ns;
+	int rc = sl_datastore_sync_cost(sl_pool_server_datastore(serve->server), &cost_ns);
+
+	if (rc < 0) {
+		printf("host     fsync of %s: %s\n", o->dir, strerror(-rc));
+		return;
+	}
+	sl_report_time(cost_ns, cost, sizeof(cost));
+	printf("host     fsync of %s takes %s (p50): no stable write is acknowledged sooner\n", o->dir, cost);
+}
+
 static void attach_print(const struct sl_serve *serve, const struct serve_options *o)
 {
 	struct sl_datastore *ds = sl_pool_server_datastore(serve->server);
@@ -116,6 +132,9 @@ static void attach_print(const struct sl_serve *serve, const struct serve_option
 		       o->bind, o->export_path);
 	} else {
 		puts("QEMU, Proxmox and ESXi ask a portmapper: run as root with --portmap-port 111");
+	}
+	if (o->host_durable) {
+		host_print(serve, o);
 	}
 	printf("control  sloglab ctl %s status\nready\n", o->control_path);
 	fflush(stdout);

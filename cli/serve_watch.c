@@ -302,6 +302,24 @@ void sl_serve_watch_stop(struct sl_serve *serve)
 	}
 }
 
+/* "log_devices none", or their names, those that died marked. Returns the bytes written. */
+static size_t log_describe(const struct sl_serve *serve, char *reply, size_t size)
+{
+	const char *name;
+	bool dead;
+	size_t used = (size_t)snprintf(reply, size, "log_devices%s",
+				       sl_pool_server_log(serve->server, 0, &dead) ? "" : " none");
+
+	for (int i = 0; (name = sl_pool_server_log(serve->server, i, &dead)) && used < size; i++) {
+		used += (size_t)snprintf(reply + used, size - used, " %s%s", name, dead ? "(dead)" : "");
+	}
+	if (used + 1 < size) {
+		reply[used++] = '\n';
+		reply[used] = '\0';
+	}
+	return used;
+}
+
 void sl_serve_status(struct sl_serve *serve, char *reply, size_t size)
 {
 	struct sl_datastore *ds = sl_pool_server_datastore(serve->server);
@@ -321,6 +339,7 @@ void sl_serve_status(struct sl_serve *serve, char *reply, size_t size)
 		       pool.log.flushes, (long long)pool.log.bytes_written, pool.data.reads, pool.data.writes,
 		       (long long)pool.data.bytes_read, (long long)pool.data.bytes_written);
 	used = strlen(reply);
+	used += log_describe(serve, reply + used, size - used);
 	if (ds) {
 		const struct sl_datastore_timing *timing = sl_datastore_timing(ds);
 

@@ -250,6 +250,11 @@ uint32_t sl_datastore_connections(const struct sl_datastore *ds)
 	return ds->conns.count;
 }
 
+int sl_datastore_sync_cost(struct sl_datastore *ds, int64_t *ret_ns)
+{
+	return sl_files_sync_cost(ds->tree, ret_ns);
+}
+
 int sl_datastore_fsstat(struct sl_datastore *ds, struct sl_fsstat *ret)
 {
 	return ds->tree->ops->fsstat(ds->tree, ret);

@@ -75,6 +75,9 @@ const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds);
 /* What times the calls: for dilation, latencies off and on, stalls, another store. Belongs to `ds`. */
 struct sl_pacer *sl_datastore_pacer(struct sl_datastore *ds);
 uint32_t sl_datastore_connections(const struct sl_datastore *ds);
+/* What host_durable adds to a stable write at least, on this host and in this folder: the median time of a
+ * few small fdatasyncs (ns). 0 or a negative errno. */
+int sl_datastore_sync_cost(struct sl_datastore *ds, int64_t *ret_ns);
 /* Room of the folder's file system: 0 or a negative errno. */
 int sl_datastore_fsstat(struct sl_datastore *ds, struct sl_fsstat *ret);
 const struct sl_nfs3_stats *sl_datastore_stats(const struct sl_datastore *ds);

@@ -528,3 +528,8 @@ struct sl_files_syncs sl_files_syncs(struct sl_tree *tree)
 
 	return (struct sl_files_syncs){.count = data->sync_count, .time_ns = data->sync_ns};
 }
+
+int sl_files_sync_cost(struct sl_tree *tree, int64_t *ret_ns)
+{
+	return sl_filedata_sync_cost(&files_of(tree)->data, ret_ns);
+}

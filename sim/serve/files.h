@@ -34,5 +34,7 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 /* The 16 random bytes that were drawn when the folder was made. `tree` is one of sl_files_open. */
 void sl_files_key(struct sl_tree *tree, uint8_t ret[16]);
 struct sl_files_syncs sl_files_syncs(struct sl_tree *tree);
+/* As sl_filedata_sync_cost. */
+int sl_files_sync_cost(struct sl_tree *tree, int64_t *ret_ns);
 
 #endif

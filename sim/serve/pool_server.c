@@ -248,6 +248,16 @@ int sl_pool_server_fail_log(struct sl_pool_server *server, int device, int side,
 		   : 0;
 }
 
+const char *sl_pool_server_log(const struct sl_pool_server *server, int device, bool *ret_dead)
+{
+	if (device < 0 || device >= server->box.n_log) {
+		return NULL;
+	}
+	/* Those of a change that still waits are in the box, and new. */
+	*ret_dead = server->model.loop && !server->next.loop && sl_pool_log_dead(server->model.pool, device);
+	return server->box.log[device].name;
+}
+
 int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err)
 {
 	struct sl_loop *loop = server->config.datastore.loop;

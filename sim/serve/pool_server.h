@@ -51,6 +51,10 @@ void sl_pool_server_stall(struct sl_pool_server *server, int64_t stall_ns);
  * fail over to txgs. -EBUSY while the power is off; errors of sl_pool_fail_log. */
 int sl_pool_server_fail_log(struct sl_pool_server *server, int device, int side, struct sl_err *err);
 
+/* Name of log device `device` (as above; a mirror's names its sides) and whether it has died; NULL behind the
+ * last one. Valid until the next change. */
+const char *sl_pool_server_log(const struct sl_pool_server *server, int device, bool *ret_dead);
+
 /* Connections break, unstable data is gone; off_ns later the server is back with another write verifier. When
  * it cannot come back the loop stops and sl_pool_server_lost says why. */
 int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err);

@@ -321,6 +321,11 @@ int sl_pool_fail_log(struct sl_pool *pool, int64_t now_ns, int device, int side)
 	return sl_vdev_fail_disk(&pool->log, now_ns, device, side);
 }
 
+bool sl_pool_log_dead(const struct sl_pool *pool, int device)
+{
+	return device >= 0 && device < pool->log.n_disks && pool->log.dead[device];
+}
+
 void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret)
 {
 	const struct sl_zil *zil = &pool->zil;

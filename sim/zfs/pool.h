@@ -50,6 +50,8 @@ struct sl_store *sl_pool_store(struct sl_pool *pool);
  * in flight on it fail over to txgs; later ones use the other log devices, or the data vdevs when none is
  * left. Errors: -EINVAL: no such device or side, or dead already. */
 int sl_pool_fail_log(struct sl_pool *pool, int64_t now_ns, int device, int side);
+/* Has that device died? A mirror that lost a side has not. */
+bool sl_pool_log_dead(const struct sl_pool *pool, int device);
 
 void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret);
 

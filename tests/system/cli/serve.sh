@@ -71,6 +71,10 @@ for step in start "log fail" "log remove" "log add intel-dc-s3500-80" "stall 1s"
 	timeout 60 nfs-cat "$(url "$name")" >back || fail "$step: read"
 	cmp a back || fail "$step: other bytes"
 done
+ctl status
+grep -qx 'log_devices intel-dc-s3500-80' reply || fail "the log device is not named: $(cat reply)"
+ctl log fail && ctl status
+grep -qx 'log_devices intel-dc-s3500-80(dead)' reply || fail "the log device is dead: $(cat reply)"
 ctl log fail 0 1 && fail "a side of a disk that is no mirror died"
 ctl log grow && fail "an unknown verb was taken"
 grep -q 'usage: log add' err || fail "no usage: $(cat err)"
@@ -111,6 +115,15 @@ code=$?
 { [ "$code" -eq 2 ] && [ "$(wc -l <reply)" -eq 1 ]; } || fail "a folder in use: exit $code, $(cat reply)"
 stop TERM
 [ "$code" -eq 0 ] || fail "SIGTERM: exit $code"
+
+# On the host's disk, and what that costs is said.
+serve none --host-durable
+grep -q '^host     fsync of ds takes [0-9.]*[mu]*s (p50)' out || fail "no cost of an fsync: $(cat out)"
+ctl status
+grep -qx 'log_devices none' reply || fail "a pool without a log device: $(cat reply)"
+timeout 60 nfs-cp b "$(url durable)" >/dev/null || fail "copy in"
+stop TERM
+[ "$(find ds/data -name 'f*' | wc -l)" -eq 0 ] || fail "the file of the measurement is left"
 
 # sync=disabled acknowledges what a cut then takes: the file is there, its bytes are not.
 serve unsafe

@@ -251,6 +251,29 @@ Test(files, orphans_go_and_half_written_snapshots_too, .timeout = 30)
 	scratch_remove(dir);
 }
 
+Test(files, the_cost_of_the_hosts_disk_is_measured_and_leaves_nothing, .timeout = 30)
+{
+	char *dir = scratch_new();
+	char *probe = path_in(dir, "data/ffffffffffffffff");
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	int64_t cost_ns = 0;
+	int fd;
+
+	cr_assert_eq(sl_files_sync_cost(tree, &cost_ns), 0);
+	cr_assert(cost_ns > 0);
+	cr_assert_neq(access(probe, F_OK), 0);
+	/* A kill in the middle: the next start clears it away. */
+	fd = open(probe, O_CREAT | O_WRONLY, 0600);
+	cr_assert(fd >= 0);
+	close(fd);
+	tree->ops->free(tree);
+	tree = tree_open(dir, DIRTY_MAX);
+	cr_assert_neq(access(probe, F_OK), 0);
+	tree->ops->free(tree);
+	free(probe);
+	scratch_remove(dir);
+}
+
 Test(files, one_owner_and_no_foreign_folder, .timeout = 30)
 {
 	char *dir = scratch_new(), *data = path_in(dir, "data");
