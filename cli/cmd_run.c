@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/beside.h"
 #include "cli/cli.h"
 #include "cli/full.h"
 #include "cli/live.h"
@@ -20,7 +21,7 @@
 struct run {
 	const char *engine, *dilate_text, *profile;
 	double dilate;
-	bool quick, fresh;
+	bool quick, fresh, no_live;
 	char profile_path[PATH_MAX];
 	struct sl_words operands, variant, workload, set;
 	uint64_t repeat, seed, time_s;
@@ -29,7 +30,7 @@ struct run {
 	struct sl_chosen variants, workloads;
 	struct sl_trace *trace;
 	struct sl_result result;
-	struct sl_live live;
+	struct sl_live live, beside; /* beside: engine live's cells in a run of engine vm */
 	struct sl_full full;
 	bool is_live, is_vm, wants_full;
 };
@@ -57,10 +58,12 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	    {"dilate", "K|auto",
 	     "live, vm: modelled times take K times as long; auto = as the CPUs here need", SL_OPT_TEXT,
 	     &run->dilate_text, 0, 0},
-	    {"profile", "FILE", "live: this host's figures (default: sloglab calibrate's, else measured now)",
+	    {"profile", "FILE",
+	     "live, vm: this host's figures for live (default: sloglab calibrate's, else measured now)",
 	     SL_OPT_TEXT, &run->profile, 0, 0},
 	    {"fresh", NULL, "vm: measure again what an unfinished run has measured", SL_OPT_FLAG, &run->fresh,
 	     0, 0},
+	    {"no-live", NULL, "vm: do not run engine live beside", SL_OPT_FLAG, &run->no_live, 0, 0},
 	    {"json", "FILE", "write the result as JSON; - is stdout, the table then goes to stderr",
 	     SL_OPT_TEXT, &run->json, 0, 0},
 	    {"csv", "FILE", "write the cells as CSV", SL_OPT_TEXT, &run->csv, 0, 0},
@@ -97,11 +100,12 @@ static int options_check(const struct run *run, struct sl_err *err)
 	if ((run->is_live || run->is_vm) && run->trace_file) {
 		return sl_err_set(err, -EINVAL, "--trace: works with --engine model only");
 	}
-	if (!run->is_live && run->profile) {
-		return sl_err_set(err, -EINVAL, "--profile: works with --engine live only");
+	if (!run->is_live && !run->is_vm && run->profile) {
+		return sl_err_set(err, -EINVAL, "--profile: works with --engine live and vm only");
 	}
-	if (!run->is_vm && run->fresh) {
-		return sl_err_set(err, -EINVAL, "--fresh: works with --engine vm only");
+	if (!run->is_vm && (run->fresh || run->no_live)) {
+		return sl_err_set(err, -EINVAL, "--%s: works with --engine vm only",
+				  run->fresh ? "fresh" : "no-live");
 	}
 	return only_real && !run->is_live && !run->is_vm
 		   ? sl_err_set(err, -EINVAL, "--%s: works with --engine live and vm only", only_real)
@@ -141,8 +145,8 @@ static int engine_check(struct run *run, struct sl_err *err)
 	if (rc == 0) {
 		rc = dilate_check(run, err);
 	}
-	if (rc == 0 && run->is_live && !run->profile && sl_paths_profile(run->profile_path, NULL) == 0 &&
-	    access(run->profile_path, R_OK) == 0) {
+	if (rc == 0 && (run->is_live || run->is_vm) && !run->profile &&
+	    sl_paths_profile(run->profile_path, NULL) == 0 && access(run->profile_path, R_OK) == 0) {
 		run->profile = run->profile_path;
 	}
 	return rc;
@@ -192,7 +196,7 @@ static int run_prepare(struct run *run, struct sl_err *err)
 
 		rc = sl_scenario_box(run->session.sc, v, &box, err);
 	}
-	if (rc == 0 && run->is_live) {
+	if (rc == 0 && (run->is_live || run->is_vm)) {
 		rc = sl_session_open(&run->lab, run->operands.word[0], &run->set, err);
 		if (rc == 0 && run->profile) {
 			rc = sl_scenario_overlay(run->lab.sc, run->profile, err);
@@ -209,6 +213,19 @@ static void lab_said(void *arg, const char *what)
 {
 	(void)arg;
 	fprintf(stderr, "lab: %s\n", what);
+}
+
+/* Engine live first: it takes a minute, and its servers are gone before the first machine boots. */
+static int vm_run(struct run *run, const struct sl_live_options *live, const struct sl_vm_options *vm,
+		  struct sl_err *err)
+{
+	int rc = run->no_live ? 0 : sl_beside_run(run->session.sc, live, &run->beside, err), code = 0;
+
+	if (rc == 0) {
+		rc = sl_vm_run(run->session.sc, vm, &run->live, err);
+		code = sl_beside_add(&run->beside, &run->live.result);
+	}
+	return rc == 0 && code < 0 ? sl_err_set(err, code, "out of memory") : rc;
 }
 
 static int run_engine(struct run *run, struct sl_err *err)
@@ -229,7 +246,7 @@ static int run_engine(struct run *run, struct sl_err *err)
 				       .calibrated = run->profile != NULL,
 				       .time_s = run->time_s,
 				       .quick = run->quick,
-				       .dilate = run->dilate};
+				       .dilate = run->is_vm ? 1 : run->dilate};
 	const struct sl_vm_options vm = {.run = &options,
 					 .scenario = run->operands.word[0],
 					 .sets = &run->set,
@@ -250,7 +267,7 @@ static int run_engine(struct run *run, struct sl_err *err)
 		return rc;
 	}
 	if (run->is_vm) {
-		rc = sl_vm_run(run->session.sc, &vm, &run->live, err);
+		rc = vm_run(run, &live, &vm, err);
 	} else if (run->is_live) {
 		rc = sl_live_run(run->session.sc, &live, &run->live, err);
 	} else {
@@ -319,6 +336,9 @@ static void print_missing(const struct run *run)
 	if (run->live.missing[0] != '\0') {
 		fprintf(stderr, "live without a guest: %s; fileio runs through libnfs, oltp not at all\n",
 			run->live.missing);
+	}
+	if (run->is_vm && !run->no_live) {
+		sl_beside_print(&run->beside, stderr);
 	}
 	if (run->live.n_skipped > 0) {
 		fprintf(stderr, "skipped on %s: %d workload%s (%s)\n", run->engine, run->live.n_skipped,
@@ -394,6 +414,7 @@ static void run_fini(struct run *run)
 {
 	sl_result_fini(&run->result);
 	sl_live_fini(&run->live);
+	sl_live_fini(&run->beside);
 	sl_full_fini(&run->full);
 	sl_trace_free(run->trace);
 	free(run->variants.index);

@@ -54,6 +54,10 @@ static void each_comparison(const struct sl_report *report, take_fn *take, void 
 		each_variant(report, &c, take, arg);
 		c.engine = sl_report_real(report);
 		each_variant(report, &c, take, arg);
+		if (c.engine != SL_ENGINE_LIVE) {
+			c.engine = SL_ENGINE_LIVE;
+			each_variant(report, &c, take, arg);
+		}
 	}
 }
 

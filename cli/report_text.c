@@ -15,7 +15,7 @@
 /* Which columns a table has. */
 struct shape {
 	enum sl_engine predictor, real;
-	bool live, published, ci;
+	bool live, beside, published, ci; /* beside: engine live besides another */
 };
 
 static enum sl_tint tint_error(double pct)
@@ -30,6 +30,7 @@ static struct shape shape_of(const struct sl_report *report)
 	struct shape shape = {.predictor = sl_report_predictor(report), .real = sl_report_real(report)};
 
 	shape.live = sl_report_has_engine(report, shape.real);
+	shape.beside = shape.real != SL_ENGINE_LIVE && sl_report_has_engine(report, SL_ENGINE_LIVE);
 	for (int i = 0; i < report->result->n_cells; i++) {
 		const struct sl_cell *cell = &report->result->cells[i];
 
@@ -54,6 +55,9 @@ static struct sl_table *table_make(const struct shape *shape)
 		headings[n++] = sl_engine_name(shape->real);
 		headings[n++] = "difference";
 		headings[n++] = "late p99";
+	}
+	if (shape->beside) {
+		headings[n++] = sl_engine_name(SL_ENGINE_LIVE);
 	}
 	if (shape->published) {
 		headings[n++] = "published";
@@ -139,6 +143,9 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 	}
 	if (shape->live) {
 		put_live(table, report, live, predicted);
+	}
+	if (shape->beside) {
+		put_value(table, sl_result_find(report->result, variant, workload, SL_ENGINE_LIVE));
 	}
 	if (shape->published) {
 		put_published(table, any);
@@ -333,6 +340,9 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		print_rms(report, shape.predictor, out);
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
 		print_gains(report, shape.real, shape.real == SL_ENGINE_VM ? "vm, " : "live, ", out);
+		if (shape.beside) {
+			print_gains(report, SL_ENGINE_LIVE, "live, ", out);
+		}
 		sl_report_paired_text(report, out);
 		sl_costs_text(report, out);
 		sl_report_answers(report, out);
