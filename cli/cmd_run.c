@@ -343,7 +343,7 @@ static void print_missing(const struct run *run)
 	if (run->live.n_skipped > 0) {
 		fprintf(stderr, "skipped on %s: %d workload%s (%s)\n", run->engine, run->live.n_skipped,
 			run->live.n_skipped > 1 ? "s" : "",
-			run->is_vm ? "it runs oltp and fileio"
+			run->is_vm ? "it runs oltp, fileio, and syncwrite over NFS"
 				   : "oltp needs a guest, local access and iostat a pool");
 	}
 }

@@ -60,21 +60,6 @@ static int n_workloads(const struct job *job)
 	return job->options->run->workloads ? job->options->run->n_workloads : sl_scenario_workloads(job->sc);
 }
 
-static bool workload_runs(const struct job *job, const struct sl_workload *workload)
-{
-	switch (workload->kind) {
-	case SL_WL_SYNCWRITE:
-		return workload->access == SL_ACCESS_NFS && workload->metric == SL_METRIC_RATE;
-	case SL_WL_FILEIO:
-		return true;
-	case SL_WL_OLTP:
-		return job->guest;
-	case SL_WL_DISK:
-		break;
-	}
-	return false;
-}
-
 /* Limits of the run. A load through libnfs has no other end than the time. */
 static void loads_make(const struct job *job, struct group *group)
 {
@@ -362,7 +347,8 @@ static int groups_run(struct job *job, struct sl_err *err)
 	int rc = 0;
 
 	for (int w = 0; w < n_workloads(job); w++) {
-		job->total += workload_runs(job, sl_scenario_workload(job->sc, chosen(run->workloads, w)));
+		job->total +=
+		    sl_measured_runs(sl_scenario_workload(job->sc, chosen(run->workloads, w)), job->guest);
 	}
 	job->live->n_skipped = n_workloads(job) - job->total;
 	job->total *= n_variants(job) * run->repeat;
@@ -381,7 +367,7 @@ static int groups_run(struct job *job, struct sl_err *err)
 	for (int w = 0; rc == 0 && w < n_workloads(job); w++) {
 		struct group *group;
 
-		if (!workload_runs(job, sl_scenario_workload(job->sc, chosen(run->workloads, w)))) {
+		if (!sl_measured_runs(sl_scenario_workload(job->sc, chosen(run->workloads, w)), job->guest)) {
 			continue;
 		}
 		group = calloc(1, sizeof(*group));

@@ -181,6 +181,12 @@ static void cpus_substitute(const struct sl_vm_lab *lab, struct sl_box *box, str
 		   guest, storage, lab->dilate);
 }
 
+bool sl_vm_pool_flushes(const struct sl_box *box)
+{
+	return box->data_flush == SL_FLUSH_HONOURED ||
+	       (box->n_log > 0 && box->log_flush == SL_FLUSH_HONOURED);
+}
+
 static void software_substitute(struct sl_box *box, struct sl_result *result)
 {
 	if (box->hypervisor != SL_HYP_QEMU) {
@@ -200,6 +206,12 @@ static void software_substitute(struct sl_box *box, struct sl_result *result)
 	if (box->encryption != SL_ENCRYPT_NONE) {
 		box->encryption = SL_ENCRYPT_NONE;
 		substitute(result, "pool without encryption; pool.encryption = none");
+	}
+	if (sl_vm_pool_flushes(box) &&
+	    (box->data_flush == SL_FLUSH_IGNORED || (box->n_log > 0 && box->log_flush == SL_FLUSH_IGNORED))) {
+		box->data_flush = box->log_flush = SL_FLUSH_HONOURED;
+		substitute(result,
+			   "ZFS flushes all disks or none; pool.data.flush, pool.log_flush = honoured");
 	}
 }
 

@@ -40,6 +40,10 @@ struct sl_vm_lab {
 double sl_vm_lab_oltp_ns(const struct sl_box *box);
 double sl_vm_lab_sync_ns(const struct sl_box *box);
 
+/* Do flushes of that pool reach its disks? ZFS has one switch for all of them: only where they reach neither
+ * data disks nor log, it is off. */
+bool sl_vm_pool_flushes(const struct sl_box *box);
+
 void sl_vm_lab_box(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result);
 
 #endif

@@ -15,6 +15,21 @@ void sl_measured_shrink(struct sl_workload *load)
 	    load->file_total_bytes < QUICK_FILE_BYTES ? load->file_total_bytes : QUICK_FILE_BYTES;
 }
 
+bool sl_measured_runs(const struct sl_workload *workload, bool guest)
+{
+	switch (workload->kind) {
+	case SL_WL_SYNCWRITE:
+		return workload->access == SL_ACCESS_NFS && workload->metric == SL_METRIC_RATE;
+	case SL_WL_FILEIO:
+		return true;
+	case SL_WL_OLTP:
+		return guest;
+	case SL_WL_DISK:
+		break;
+	}
+	return false;
+}
+
 void sl_measured_limit(const struct sl_measured_limits *limits, struct sl_workload *load)
 {
 	double time_ns = (double)limits->time_s * 1e9;

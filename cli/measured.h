@@ -6,6 +6,9 @@
 #include "cli/live_load.h"
 #include "sim/stack/result.h"
 
+/* Can the workload be run for real? Without a guest, what goes through libnfs. */
+bool sl_measured_runs(const struct sl_workload *workload, bool guest);
+
 struct sl_measured_limits {
 	uint64_t time_s; /* of each measurement at most; 0 = what the workload says */
 	bool quick;      /* small table and files, few requests */

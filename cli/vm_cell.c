@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "cli/lab_control.h"
+#include "cli/live_lab.h"
 #include "cli/signals.h"
 #include "guests/mariadb.h"
+#include "guests/network.h"
 #include "sim/serve/control.h"
 
 #define STEP_MS 600000 /* of a database start or a log's way into the pool under emulation */
@@ -18,14 +20,10 @@
 #define SOCKET "/run/mysqld/mysqld.sock"
 #define TABLE_ROWS 100000 /* of the tables in the guest's image */
 #define FILES "/srv/sloglab-files"
+/* Past the guest's own disk, as the hypervisor's client writes. */
+#define DATASTORE_FILE "nfs://" SL_NET_STORAGE SL_LAB_EXPORT "/syncwrite"
 
 /* Before the load */
-
-bool sl_vm_pool_flushes(const struct sl_box *box)
-{
-	return box->data_flush == SL_FLUSH_HONOURED ||
-	       (box->n_log > 0 && box->log_flush == SL_FLUSH_HONOURED);
-}
 
 int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *box, double dilate,
 		     struct sl_err *err)
@@ -42,16 +40,21 @@ int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *
 
 static struct sl_live_load load_of(const struct sl_vm_cell *cell, bool prepare)
 {
-	bool files = cell->load->kind == SL_WL_FILEIO;
+	struct sl_live_load load = {.bin = LOAD,
+				    .dir = LOAD,
+				    .workload = cell->load,
+				    .user = "sbtest",
+				    .prepare = prepare,
+				    .seed = cell->seed};
 
-	return (struct sl_live_load){.bin = LOAD,
-				     .dir = LOAD,
-				     .workload = cell->load,
-				     .folder = files ? FILES : NULL,
-				     .socket = files ? NULL : SOCKET,
-				     .user = "sbtest",
-				     .prepare = prepare,
-				     .seed = cell->seed};
+	if (cell->load->kind == SL_WL_FILEIO) {
+		load.folder = FILES;
+	} else if (cell->load->kind == SL_WL_SYNCWRITE) {
+		load.url = DATASTORE_FILE;
+	} else {
+		load.socket = SOCKET;
+	}
+	return load;
 }
 
 /* Files or rows stay for the next measurement; a mark beside them says which they are. */
@@ -61,6 +64,9 @@ static int data_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	struct sl_live_load load = load_of(cell, true);
 	char command[COMMAND_MAX], mark[128];
 
+	if (w->kind == SL_WL_SYNCWRITE) {
+		return sl_lab_tell(cell->dir, "guest", STEP_MS, NULL, err, "sl-guest stop");
+	}
 	if (sl_live_load_shell(&load, "", command, sizeof(command)) < 0) {
 		return sl_err_set(err, -E2BIG, "guest VM: command too long");
 	}

@@ -32,9 +32,6 @@ void sl_vm_sample_fini(struct sl_vm_sample *sample);
  */
 int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *box, double dilate,
 		     struct sl_err *err);
-/* Does a flush of that pool reach its disks? ZFS has one switch for all of them: only where it reaches
- * neither data disks nor log, it is off. */
-bool sl_vm_pool_flushes(const struct sl_box *box);
 
 /* Parts, for tests: the first line "cpu ..." of /proc/stat, in ns. False when it is none. */
 bool sl_vm_cpu_parse(const char *stat, double *ret_busy_ns, double *ret_all_ns);

@@ -36,11 +36,6 @@ struct job {
 
 /* Lab */
 
-static bool runs(const struct sl_workload *workload)
-{
-	return workload->kind == SL_WL_OLTP || workload->kind == SL_WL_FILEIO;
-}
-
 static int plan_make(struct job *job, struct sl_err *err)
 {
 	const struct sl_run_options *run = job->options->run;
@@ -398,7 +393,7 @@ static int cells_make(struct job *job, struct sl_err *err)
 	for (int i = 0; job->workloads && i < n; i++) {
 		int w = run->workloads ? run->workloads[i] : i;
 
-		if (runs(sl_scenario_workload(job->sc, w))) {
+		if (sl_measured_runs(sl_scenario_workload(job->sc, w), true)) {
 			job->workloads[job->n_workloads++] = w;
 		}
 	}
@@ -413,7 +408,7 @@ static int cells_make(struct job *job, struct sl_err *err)
 		return sl_err_set(
 		    err, -EINVAL,
 		    "--engine vm: none of the workloads asked for runs in a guest; it takes the "
-		    "kinds oltp and fileio");
+		    "kinds oltp, fileio, and syncwrite over NFS");
 	}
 	for (int i = 0; i < job->n_cells; i++) {
 		job->cells[i] = (struct sl_cell){.variant = job->plan.variants[i % job->plan.n_variants],

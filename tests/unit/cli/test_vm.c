@@ -183,6 +183,37 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 	cr_assert(result.n_substitutions >= 6, "%d", result.n_substitutions);
 }
 
+static bool says(const struct sl_result *result, const char *words)
+{
+	for (int i = 0; i < result->n_substitutions; i++) {
+		if (strstr(result->substitutions[i], words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* zfs_nocacheflush is for all disks. */
+Test(vm_lab, flushes_reach_all_disks_or_none)
+{
+	const struct sl_vm_lab lab = {.dilate = 1};
+	struct sl_result none = {0}, all = {0};
+	struct sl_box box;
+
+	b3n_box(&box); /* pool.data.flush, pool.log_flush: ignored */
+	cr_assert(!sl_vm_pool_flushes(&box));
+	sl_vm_lab_box(&lab, &box, &none);
+	cr_assert(!says(&none, "pool.data.flush"));
+	cr_assert_eq(box.data_flush, SL_FLUSH_IGNORED);
+
+	box.n_log = 1;
+	box.log_flush = SL_FLUSH_HONOURED;
+	cr_assert(sl_vm_pool_flushes(&box));
+	sl_vm_lab_box(&lab, &box, &all);
+	cr_assert(says(&all, "pool.data.flush, pool.log_flush = honoured"));
+	cr_assert_eq(box.data_flush, SL_FLUSH_HONOURED);
+}
+
 Test(vm_run, quick_adds_single_updates_to_a_scenario_without)
 {
 	struct sl_scenario *sc;
