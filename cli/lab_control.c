@@ -430,7 +430,8 @@ int sl_lab_tell(const char *dir, const char *machine, int timeout_ms, char **ret
 		return rc;
 	}
 	if (run.code != 0) {
-		rc = sl_err_set(err, -EIO, "%s VM: %.300s", machine, run.error[0] ? run.error : run.out);
+		rc = sl_err_set(err, -EIO, "%s VM: %.300s", machine,
+				run.error && run.error[0] ? run.error : run.out);
 	} else if (ret_out) {
 		*ret_out = run.out;
 		run.out = NULL;

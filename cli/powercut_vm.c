@@ -287,6 +287,10 @@ static int lab_cut(struct cutter *c, int workload, struct sl_powercut *ret, stru
 	struct sl_err ignored = {0};
 	int rc = lab_absent(&c->plan, err), gone;
 
+	ret->verdicts = calloc((size_t)c->plan.n_variants, sizeof(*ret->verdicts));
+	if (!ret->verdicts) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
 	rc = rc < 0 ? rc : sl_lab_bring_up(&c->plan, c->options->said, err);
 	if (rc < 0) {
 		return rc;
@@ -315,10 +319,6 @@ int sl_vm_cut_run(struct sl_scenario *sc, const struct sl_vm_cut_options *option
 						.at_ns = {options->load_ns},
 						.radius = SL_RADIUS_STORAGE,
 						.client = -1}};
-	if (rc == 0) {
-		ret->verdicts = calloc((size_t)c.plan.n_variants, sizeof(*ret->verdicts));
-		rc = ret->verdicts ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
-	}
 	if (rc == 0) {
 		substitutions_note(&c, ret);
 		rc = lab_cut(&c, workload, ret, err);
