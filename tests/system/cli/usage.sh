@@ -68,7 +68,7 @@ expect 2 'none of the workloads asked for can run here' run local.yaml --engine 
 expect 2 '--dilate: must be from 1 to 1e6' run good.yaml --engine live --dilate 0.5
 expect 2 '--dilate: ' run good.yaml --engine live --dilate atuo
 expect 2 '--fresh: works with --engine vm only' run good.yaml --engine live --fresh
-expect 2 '--profile: works with --engine live only' run good.yaml --engine vm --profile p.yaml
+expect 2 '--profile: works with --engine live and vm only' run good.yaml --profile p.yaml
 expect 2 '--trace: works with --engine model only' run good.yaml --engine vm --trace t.json
 expect 2 '--quick: works with --engine live and vm only' run good.yaml --quick
 expect 2 'nowhere/host.yaml' run good.yaml --engine live --profile nowhere/host.yaml
