@@ -143,11 +143,21 @@ void sl_nfs_owner_default(const struct sl_nfs3_call *call, struct sl_setattr *se
 	set->mask |= SL_SET_UID | SL_SET_GID;
 }
 
+void sl_nfs_settle(struct sl_nfs3 *srv, struct sl_nfs3_call *call)
+{
+	struct sl_tree *tree = srv->config.tree;
+
+	if (tree->settles && call->status == SL_NFS_OK) {
+		call->status = sl_nfs_status(tree->ops->settle(tree));
+	}
+}
+
 void sl_nfs_created_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
 	struct sl_tree *tree = srv->config.tree;
 	struct sl_attr attr;
 
+	sl_nfs_settle(srv, call);
 	sl_xdr_put_u32(out, call->status);
 	if (call->status == SL_NFS_OK && tree->ops->getattr(tree, call->child, &attr) == 0) {
 		sl_xdr_put_u32(out, 1);
@@ -293,7 +303,7 @@ void sl_nfs_handle_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, const str
 
 void sl_nfs_wcc_result_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
-	(void)srv;
+	sl_nfs_settle(srv, call);
 	sl_xdr_put_u32(out, call->status);
 	sl_nfs_wcc_encode(out, &call->object);
 }

@@ -105,6 +105,9 @@ void sl_nfs_wcc_encode(struct sl_xdr_out *out, const struct sl_nfs3_object *obje
 /* nfs_fh3 of an inode with these attributes. */
 void sl_nfs_handle_encode(struct sl_nfs3 *srv, struct sl_xdr_out *out, const struct sl_attr *attr);
 
+/* Before a reply says that something is stable: it is, or the status becomes that of the error. */
+void sl_nfs_settle(struct sl_nfs3 *srv, struct sl_nfs3_call *call);
+
 /* The whole result of SETATTR, REMOVE and RMDIR: status and wcc_data of call->object. */
 void sl_nfs_wcc_result_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);
 

@@ -250,6 +250,13 @@ static void object_see(struct sl_nfs3 *srv, struct sl_nfs3_object *object)
 	object->seen = object->ino != 0 && tree->ops->getattr(tree, object->ino, &object->after) == 0;
 }
 
+/* Will its reply say that something is stable? */
+static bool call_is_stable(const struct sl_nfs3_call *call)
+{
+	return call->status == 0 && call->proc->changes &&
+	       (call->req.op != SL_STORE_WRITE || call->req.stable != SL_UNSTABLE);
+}
+
 /* The arguments of a known procedure are next in `in`. 0 or -ENOMEM. */
 static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
 		      const struct sl_nfs3_proc *proc, struct sl_xdr_in *in, uint32_t kept)
@@ -283,6 +290,9 @@ static int call_start(struct sl_nfs3_conn *conn, const struct sl_rpc_call *rpc,
 	if (proc->changes) {
 		object_see(srv, &call->object);
 		object_see(srv, &call->to);
+	}
+	if (srv->config.tree->settles && !srv->settle.armed && call_is_stable(call)) {
+		sl_loop_arm(srv->config.loop, &srv->settle, sl_loop_now(srv->config.loop));
 	}
 	if (proc->timed) {
 		call_submit(conn, call);

@@ -286,6 +286,9 @@ static void write_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	    !srv->config.sync_disabled) {
 		call->status = sl_nfs_status(tree->ops->commit(tree, call->object.ino));
 	}
+	if (call->req.stable != SL_UNSTABLE) {
+		sl_nfs_settle(srv, call);
+	}
 	sl_xdr_put_u32(out, call->status);
 	sl_nfs_wcc_encode(out, &call->object);
 	if (call->status != SL_NFS_OK) {
@@ -316,6 +319,7 @@ static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 
 static void commit_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
+	sl_nfs_settle(srv, call);
 	sl_xdr_put_u32(out, call->status);
 	sl_nfs_wcc_encode(out, &call->object);
 	if (call->status == SL_NFS_OK) {

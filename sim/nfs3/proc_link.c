@@ -45,7 +45,7 @@ static bool rename_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 
 static void rename_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
-	(void)srv;
+	sl_nfs_settle(srv, call);
 	sl_xdr_put_u32(out, call->status);
 	sl_nfs_wcc_encode(out, &call->object);
 	sl_nfs_wcc_encode(out, &call->to);
@@ -79,6 +79,7 @@ static bool link_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 
 static void link_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out)
 {
+	sl_nfs_settle(srv, call);
 	sl_xdr_put_u32(out, call->status);
 	sl_nfs_post_attr_encode(srv, out, call->child);
 	sl_nfs_wcc_encode(out, &call->object);

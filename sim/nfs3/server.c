@@ -71,6 +71,16 @@ static int stats_init(struct sl_nfs3_stats *stats)
 	return rc;
 }
 
+/* While the calls are in service, so that the wait is part of the modelled time. How it ended is seen when
+ * they are answered. */
+static void settle_fire(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_nfs3 *srv = sl_container_of(timer, struct sl_nfs3, settle);
+
+	(void)now_ns;
+	(void)srv->config.tree->ops->settle(srv->config.tree);
+}
+
 int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struct sl_err *err)
 {
 	struct sl_nfs3 *srv;
@@ -89,6 +99,7 @@ int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struc
 	srv->config.max_in_flight = config->max_in_flight ? config->max_in_flight : IN_FLIGHT_DEFAULT;
 	srv->export_path = export_copy(config->export_path);
 	srv->config.export_path = srv->export_path;
+	srv->settle.fire = settle_fire;
 	srv->drc = sl_drc_new();
 	if (!srv->export_path || !srv->drc || stats_init(&srv->stats) < 0) {
 		server_destroy(srv);
@@ -103,6 +114,7 @@ void sl_nfs3_free(struct sl_nfs3 *srv)
 	if (!srv) {
 		return;
 	}
+	sl_loop_cancel(srv->config.loop, &srv->settle);
 	srv->closing = true;
 	if (srv->in_service == 0) {
 		server_destroy(srv);

@@ -49,6 +49,34 @@ static void fd_close(struct sl_filedata *data, struct sl_file *file)
 	}
 }
 
+/* What was written to the open file has to be on the host's disk before anybody hears that it is stable. */
+static void unsynced_add(struct sl_filedata *data, struct sl_file *file)
+{
+	if (!data->durable || file->unsynced) {
+		return;
+	}
+	file->unsynced = true;
+	file->unsynced_prev = NULL;
+	file->unsynced_next = data->unsynced_first;
+	if (file->unsynced_next) {
+		file->unsynced_next->unsynced_prev = file;
+	}
+	data->unsynced_first = file;
+}
+
+static void unsynced_drop(struct sl_filedata *data, struct sl_file *file)
+{
+	if (!file->unsynced) {
+		return;
+	}
+	file->unsynced = false;
+	*(file->unsynced_prev ? &file->unsynced_prev->unsynced_next : &data->unsynced_first) =
+	    file->unsynced_next;
+	if (file->unsynced_next) {
+		file->unsynced_next->unsynced_prev = file->unsynced_prev;
+	}
+}
+
 /* The descriptor of the file's file, opened (and created) when needed, or negative errno. */
 static int fd_get(struct sl_filedata *data, struct sl_file *file)
 {
@@ -62,6 +90,11 @@ static int fd_get(struct sl_filedata *data, struct sl_file *file)
 		return file->fd;
 	}
 	while (data->open_count >= FILEDATA_OPEN_MAX) {
+		int rc = data->lru_first->unsynced ? sl_filedata_sync(data) : 0;
+
+		if (rc < 0) {
+			return rc;
+		}
 		fd_close(data, data->lru_first);
 	}
 	sl_filedata_name(file->base.ino, name);
@@ -70,34 +103,12 @@ static int fd_get(struct sl_filedata *data, struct sl_file *file)
 		return -errno;
 	}
 	/* The file may be new: its name in the folder must last as long as its bytes. */
-	if (!file->named && data->durable && fsync(data->dirfd) < 0) {
-		int rc = -errno;
-
-		close(file->fd);
-		return rc;
-	}
+	data->unsynced_names = data->unsynced_names || (!file->named && data->durable);
 	file->named = true;
 	file->open = true;
 	lru_append(data, file);
 	data->open_count++;
 	return file->fd;
-}
-
-/* What was written is on the host's disk when this returns, if the owner wants that. */
-static int host_sync(struct sl_filedata *data, int fd)
-{
-	int64_t start_ns;
-
-	if (!data->durable) {
-		return 0;
-	}
-	start_ns = sl_clock_ns();
-	if (fdatasync(fd) < 0) {
-		return -errno;
-	}
-	data->sync_count++;
-	data->sync_ns += sl_clock_ns() - start_ns;
-	return 0;
 }
 
 /* Keeps the account of the room that all files take. */
@@ -229,11 +240,14 @@ static int write_stable(struct sl_filedata *data, struct sl_file *file, uint64_t
 {
 	int rc = file_write(data, file, offset, buf, bytes);
 
-	rc = rc ? rc : host_sync(data, file->fd);
-	if (rc == 0 && file->overlay.count > 0) {
+	if (rc) {
+		return rc;
+	}
+	unsynced_add(data, file);
+	if (file->overlay.count > 0) {
 		overlay_patch(file, offset, buf, bytes);
 	}
-	return rc;
+	return 0;
 }
 
 static int write_unstable(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const uint8_t *buf,
@@ -408,8 +422,8 @@ int sl_filedata_commit(struct sl_filedata *data, struct sl_file *file)
 		return fd;
 	}
 	rc = sl_overlay_write(&file->overlay, fd, file->size_bytes);
-	rc = rc ? rc : host_sync(data, fd);
 	if (rc == 0) {
+		unsynced_add(data, file);
 		dirty_drop(data, file);
 	}
 	used_ask(data, file);
@@ -428,6 +442,27 @@ int sl_filedata_commit_all(struct sl_filedata *data)
 		rc = rc ? rc : one;
 	}
 	return rc;
+}
+
+bool sl_filedata_unsynced(const struct sl_filedata *data)
+{
+	return data->unsynced_first || data->unsynced_names;
+}
+
+int sl_filedata_sync(struct sl_filedata *data)
+{
+	if (data->broken == 0 && data->unsynced_names && fsync(data->dirfd) < 0) {
+		data->broken = -errno;
+	}
+	data->unsynced_names = data->unsynced_names && data->broken != 0;
+	while (data->broken == 0 && data->unsynced_first) {
+		if (fdatasync(data->unsynced_first->fd) < 0) {
+			data->broken = -errno;
+		} else {
+			unsynced_drop(data, data->unsynced_first);
+		}
+	}
+	return data->broken;
 }
 
 int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_t size_bytes)
@@ -453,7 +488,8 @@ int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_
 	}
 	file->size_bytes = size_bytes;
 	used_ask(data, file);
-	return host_sync(data, fd);
+	unsynced_add(data, file);
+	return 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -537,6 +573,10 @@ void sl_filedata_forget(struct sl_filedata *data, struct sl_file *file, bool rem
 {
 	char name[SL_FILEDATA_NAME_BYTES];
 
+	if (file->unsynced && !remove_file) {
+		(void)sl_filedata_sync(data);
+	}
+	unsynced_drop(data, file);
 	dirty_drop(data, file);
 	fd_close(data, file);
 	if (remove_file && file->base.type != SL_FT_DIR) {

@@ -17,8 +17,10 @@ struct sl_file {
 	int fd;              /* valid while open */
 	bool open, dirty;    /* dirty: on the dirty list, the overlay has pages */
 	bool named;          /* the file is known to have its name in the folder */
+	bool unsynced;       /* on the unsynced list: open, and not all of it is on the host's disk */
 	struct sl_file *lru_prev, *lru_next;
 	struct sl_file *dirty_prev, *dirty_next;
+	struct sl_file *unsynced_prev, *unsynced_next;
 	struct sl_overlay overlay;
 };
 
@@ -31,12 +33,13 @@ struct sl_filedata {
 	uint64_t used_bytes;     /* what they do, without unstable data */
 	uint64_t
 	    host_left; /* room on the host that unstable data may still count on before it is asked again */
-	bool durable;  /* stable data is on the host's disk when a call returns */
-	uint64_t sync_count; /* calls of fdatasync for that, and the time they took */
-	int64_t sync_ns;
+	bool durable;  /* stable data is on the host's disk when sl_filedata_sync has returned 0 */
+	bool unsynced_names; /* of new files in the folder */
+	int broken;          /* what a sync failed with */
 	uint32_t open_count;
 	struct sl_file *lru_first, *lru_last;     /* open descriptors, oldest use first */
 	struct sl_file *dirty_first, *dirty_last; /* files with unstable data, oldest first */
+	struct sl_file *unsynced_first;
 };
 
 #define SL_FILEDATA_NAME_BYTES 17 /* 16 hex digits */
@@ -55,6 +58,11 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t o
 /* Writes out the unstable data of one file / of all files. */
 int sl_filedata_commit(struct sl_filedata *data, struct sl_file *file);
 int sl_filedata_commit_all(struct sl_filedata *data);
+/* With `durable`: one fdatasync a file covers all that was written to it since the last call. Is there any?
+ */
+bool sl_filedata_unsynced(const struct sl_filedata *data);
+/* Errors are for good: the kernel reports a lost page once only. */
+int sl_filedata_sync(struct sl_filedata *data);
 int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_t size_bytes);
 /* What `durable` costs: the median time of a few 4 KiB writes with fdatasync to a file beside the others, ns.
  */

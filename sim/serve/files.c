@@ -11,6 +11,10 @@
  * journal record.
  *
  * Not kept: access times of reads.
+ *
+ * Durable on the host too: changes go to the kernel as ever, and settle() puts all that came since the last
+ * one on the disk, so that calls in service together share the wait. Only bytes that a change of names sets
+ * free wait for the journal at once, and the target of a symbolic link for the disk.
  */
 #include "sim/serve/files.h"
 
@@ -22,6 +26,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
 #include "sim/serve/filedata.h"
 #include "sim/serve/folder.h"
 #include "sim/serve/names.h"
@@ -33,6 +38,7 @@ struct files {
 	struct sl_folder folder;
 	struct sl_names names;
 	struct sl_filedata data;
+	struct sl_files_syncs syncs;
 };
 
 static struct files *files_of(struct sl_tree *tree)
@@ -101,7 +107,24 @@ static void meta_set(struct sl_meta *meta, const struct sl_setattr *set)
 	meta->mtime_ns = set->mask & SL_SET_MTIME ? set->mtime_ns : meta->mtime_ns;
 }
 
-/* Logs and does one change; forgets the file that lost its last name by it. */
+/* With `host_durable`: what has come together since the last time goes to the host's disk. */
+static int files_settle(struct sl_tree *tree)
+{
+	struct files *files = files_of(tree);
+	bool needed = sl_filedata_unsynced(&files->data) || files->names.journal.unsynced;
+	int64_t start_ns = needed ? sl_clock_ns() : 0;
+	int rc = sl_filedata_sync(&files->data);
+
+	rc = rc ? rc : sl_journal_sync(&files->names.journal);
+	if (needed) {
+		files->syncs.count++;
+		files->syncs.time_ns += sl_clock_ns() - start_ns;
+	}
+	return rc;
+}
+
+/* Logs and does one change; forgets the file that lost its last name by it. The journal must say so on the
+ * disk too before the bytes go: nobody has heard yet that the change is done. */
 static int files_change(struct files *files, const struct sl_meta *meta)
 {
 	struct sl_inode *gone = NULL;
@@ -109,7 +132,9 @@ static int files_change(struct files *files, const struct sl_meta *meta)
 
 	rc = rc ? rc : sl_names_apply(&files->names, meta, &gone);
 	if (gone) {
-		sl_filedata_forget(&files->data, file_of(gone), true);
+		bool settled = !files->tree.settles || files_settle(&files->tree) == 0;
+
+		sl_filedata_forget(&files->data, file_of(gone), settled);
 		sl_inodes_drop(&files->names.inodes, gone);
 	}
 	if (rc == 0) {
@@ -425,6 +450,9 @@ static void files_free(struct sl_tree *tree)
 {
 	struct files *files = files_of(tree);
 
+	if (files->tree.settles) {
+		(void)files_settle(tree);
+	}
 	(void)sl_inodes_each(&files->names.inodes, inode_close, &files->data);
 	sl_names_close(&files->names);
 	sl_folder_close(&files->folder);
@@ -445,6 +473,7 @@ static const struct sl_tree_ops files_ops = {
     .write = files_write,
     .commit = files_commit,
     .sync_all = files_sync_all,
+    .settle = files_settle,
     .readdir = files_readdir,
     .fsstat = files_fsstat,
     .free = files_free,
@@ -495,7 +524,6 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->tree.ops = &files_ops;
 	rc = sl_folder_open(&files->folder, options->dir, err);
 	files->names.dirfd = files->folder.dirfd;
-	files->names.durable = options->host_durable;
 	files->names.progress = options->progress;
 	files->names.progress_arg = options->progress_arg;
 	rc = rc ? rc : sl_names_open(&files->names, sizeof(struct sl_file), err);
@@ -507,6 +535,7 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->data.dirty_max_bytes = options->dirty_max_bytes;
 	files->data.capacity_bytes = options->capacity_bytes;
 	files->data.durable = options->host_durable;
+	files->tree.settles = options->host_durable;
 	rc = orphans_clear(files);
 	rc = rc ? rc : sl_inodes_each(&files->names.inodes, inode_load, &files->data);
 	if (rc) {
@@ -524,9 +553,7 @@ void sl_files_key(struct sl_tree *tree, uint8_t ret[16])
 
 struct sl_files_syncs sl_files_syncs(struct sl_tree *tree)
 {
-	const struct sl_filedata *data = &files_of(tree)->data;
-
-	return (struct sl_files_syncs){.count = data->sync_count, .time_ns = data->sync_ns};
+	return files_of(tree)->syncs;
 }
 
 int sl_files_sync_cost(struct sl_tree *tree, int64_t *ret_ns)

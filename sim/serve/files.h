@@ -15,7 +15,7 @@ struct sl_files_options {
 	const char *dir;          /* created when missing */
 	uint64_t dirty_max_bytes; /* UNSTABLE data kept in memory */
 	uint64_t capacity_bytes;  /* size of the modelled pool; 0 = what the host has */
-	bool host_durable;        /* stable means on the host's disk (fdatasync), not only in its memory */
+	bool host_durable;        /* stable means on the host's disk once settle() has returned 0 */
 	/* Told now and then while a journal is replayed (bytes); may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;

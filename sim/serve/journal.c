@@ -275,13 +275,19 @@ int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
 		 * next append overwrites the place. */
 		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
 	}
-	if (journal->durable && fdatasync(journal->fd) < 0) {
-		rc = -errno;
-		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
-	}
 	journal->end_bytes += size;
 	journal->records++;
+	journal->unsynced = true;
 	return 0;
+}
+
+int sl_journal_sync(struct sl_journal *journal)
+{
+	if (journal->unsynced && journal->broken == 0 && fdatasync(journal->fd) < 0) {
+		journal->broken = -errno;
+	}
+	journal->unsynced = journal->unsynced && journal->broken != 0;
+	return journal->broken;
 }
 
 int sl_journal_rename(const struct sl_journal *journal, int dirfd, const char *from, const char *to)

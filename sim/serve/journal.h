@@ -37,7 +37,8 @@ struct sl_journal {
 	int fd;
 	uint64_t end_bytes; /* where the next record goes */
 	uint64_t records;
-	bool durable; /* every record is on stable storage when the call that wrote it returns */
+	bool unsynced; /* records that sl_journal_sync has not seen */
+	int broken;    /* what it failed with: which records are on the disk is unknown since */
 };
 
 /* `done` of `total` bytes are behind this record. */
@@ -52,6 +53,9 @@ int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_
 		    struct sl_err *err);
 /* 0 or negative errno; on failure the journal is as before. */
 int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta);
+/* All records are on the host's disk when it returns 0. After a failure it fails for good: the kernel reports
+ * a lost page once only. */
+int sl_journal_sync(struct sl_journal *journal);
 /* Makes the closed-over file durable and gives it its final name in one step. 0 or negative errno. */
 int sl_journal_rename(const struct sl_journal *journal, int dirfd, const char *from, const char *to);
 void sl_journal_close(struct sl_journal *journal);

@@ -193,8 +193,8 @@ static int names_snapshot(struct sl_names *names, struct sl_err *err)
 		return sl_err_set(err, rc, "journal.new: cannot write: %s", strerror(-rc));
 	}
 	sl_journal_close(&names->journal);
+	fresh.unsynced = false; /* the rename has seen to it */
 	names->journal = fresh;
-	names->journal.durable = names->durable;
 	return 0;
 }
 
@@ -240,7 +240,6 @@ int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err
 	if (rc == 0 && !sl_inodes_get(&names->inodes, SL_TREE_ROOT)) {
 		return sl_err_set(err, -EINVAL, "journal: no root folder; restore the folder from a copy");
 	}
-	names->journal.durable = names->durable;
 	return rc;
 }
 

@@ -8,8 +8,7 @@
 #define SL_NAMES_MAX (1u << 20) /* names: what bounds the memory of a tree */
 
 struct sl_names {
-	int dirfd;    /* borrowed */
-	bool durable; /* changes are on the host's disk when the call returns */
+	int dirfd; /* borrowed */
 	struct sl_inodes inodes;
 	struct sl_journal journal;
 	uint64_t next_number; /* of inodes and cookies: never given out so far */
@@ -18,7 +17,7 @@ struct sl_names {
 	void *progress_arg;
 };
 
-/* Set dirfd, durable and progress, zero the rest. Replays the journal in dirfd, or starts a new one with a
+/* Set dirfd and progress, zero the rest. Replays the journal in dirfd, or starts a new one with a
  * root folder. Inodes are of `inode_bytes` (inodes.h). 0 or negative errno; on failure close too. */
 int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err);
 /* Accepts a zeroed object. */

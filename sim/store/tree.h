@@ -89,6 +89,10 @@ struct sl_tree_ops {
 	int (*commit)(struct sl_tree *tree, uint64_t ino);
 	/* All files: what sl_store.on_synced says. */
 	int (*sync_all)(struct sl_tree *tree);
+	/* Of a tree that `settles`: everything that calls have made stable so far (data, names) is so against
+	 * a crash of the host too when this returns 0; one wait covers them all. Before that nobody may hear
+	 * of it. A failure is for good: nothing becomes stable any more. NULL where `settles` is false. */
+	int (*settle)(struct sl_tree *tree);
 	/* Without "." and ".."; cookies are above 0 and keep their meaning while entries come and go. */
 	int (*readdir)(struct sl_tree *tree, uint64_t dir, uint64_t cookie, sl_dirent_fn *fn, void *arg);
 	int (*fsstat)(struct sl_tree *tree, struct sl_fsstat *ret);
@@ -97,6 +101,7 @@ struct sl_tree_ops {
 
 struct sl_tree {
 	const struct sl_tree_ops *ops;
+	bool settles;
 	int64_t (*wall_ns)(void *arg); /* time stamps; NULL: all zero (tests) */
 	void *wall_arg;
 };

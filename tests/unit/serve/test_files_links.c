@@ -140,23 +140,84 @@ Test(files, a_full_pool_refuses_more_and_lives_on, .timeout = 30)
 	scratch_remove(dir);
 }
 
-/* Durable on the host too: counted, so that it can be told. */
-Test(files, host_durable_waits_for_the_disk, .timeout = 30)
+static struct sl_tree *durable_open(const char *dir)
 {
-	char *dir = scratch_new();
 	struct sl_files_options options = {.dir = dir, .dirty_max_bytes = DIRTY_MAX, .host_durable = true};
 	struct sl_tree *tree;
-	uint64_t file;
 
 	cr_assert_eq(sl_files_open(&options, &tree, NULL), 0);
-	file = tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG);
-	tree_write(tree, file, 0, "unstable", SL_UNSTABLE);
+	cr_assert(tree->settles);
+	return tree;
+}
+
+/* Durable on the host too, in one wait for whatever came together; counted, so that it can be told. */
+Test(files, host_durable_waits_once_for_all_that_came_together, .timeout = 30)
+{
+	char *dir = scratch_new();
+	struct sl_tree *tree = durable_open(dir);
+	uint64_t one, two;
+
+	one = tree_make(tree, SL_TREE_ROOT, "one", SL_FT_REG);
+	two = tree_make(tree, SL_TREE_ROOT, "two", SL_FT_REG);
+	for (uint64_t i = 0; i < 16; i++) {
+		tree_write(tree, i % 2 ? one : two, i * 6, "stable", SL_FILE_SYNC);
+	}
 	cr_assert_eq(sl_files_syncs(tree).count, 0);
-	cr_assert_eq(tree->ops->commit(tree, file), 0);
+	cr_assert_eq(tree->ops->settle(tree), 0);
 	cr_assert_eq(sl_files_syncs(tree).count, 1);
-	tree_write(tree, file, 0, "stable", SL_FILE_SYNC);
-	cr_assert_eq(sl_files_syncs(tree).count, 2);
 	cr_assert(sl_files_syncs(tree).time_ns > 0);
+	cr_assert_eq(tree->ops->settle(tree), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 1, "nothing came since");
+	tree_write(tree, one, 0, "unstable", SL_UNSTABLE);
+	cr_assert_eq(tree->ops->settle(tree), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 1, "nothing became stable");
+	cr_assert_eq(tree->ops->commit(tree, one), 0);
+	cr_assert_eq(tree->ops->settle(tree), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 2);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+/* The bytes of a file go when the journal says on the disk that they may: a crash of the host in between
+ * would leave the name without them. */
+Test(files, host_durable_waits_for_the_journal_before_a_file_goes, .timeout = 30)
+{
+	char *dir = scratch_new();
+	struct sl_tree *tree = durable_open(dir);
+
+	(void)tree_make(tree, SL_TREE_ROOT, "old", SL_FT_REG);
+	(void)tree_make(tree, SL_TREE_ROOT, "new", SL_FT_REG);
+	cr_assert_eq(tree->ops->settle(tree), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 1);
+	cr_assert_eq(tree->ops->rename(tree, SL_TREE_ROOT, "new", SL_TREE_ROOT, "old"), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 2);
+	cr_assert_eq(tree->ops->remove(tree, SL_TREE_ROOT, "old", SL_FT_REG), 0);
+	cr_assert_eq(sl_files_syncs(tree).count, 3);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+/* More files than descriptors are kept open for: none leaves unsynced. */
+Test(files, host_durable_with_many_files, .timeout = 60)
+{
+	enum {
+		MANY = 600
+	};
+	char *dir = scratch_new(), name[16];
+	struct sl_tree *tree = durable_open(dir);
+	uint64_t file[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof(name), "%d", i);
+		file[i] = tree_make(tree, SL_TREE_ROOT, name, SL_FT_REG);
+		tree_write(tree, file[i], 0, name, SL_FILE_SYNC);
+	}
+	cr_assert_eq(tree->ops->settle(tree), 0);
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof(name), "%d", i);
+		tree_expect(tree, file[i], 0, name);
+		cr_assert_eq(tree->ops->remove(tree, SL_TREE_ROOT, name, SL_FT_REG), 0);
+	}
 	tree->ops->free(tree);
 	scratch_remove(dir);
 }
