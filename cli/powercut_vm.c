@@ -187,38 +187,72 @@ static int look(const struct cutter *c, int64_t acks_at_cut, struct sl_vm_cut *r
 	return rc < 0 ? rc : verify(c, ACKS, &ret->all, err);
 }
 
-static int lab_return(struct cutter *c, struct sl_err *err)
+/* All that died is started again, and the guest goes on, its file system too; *ret_on_s is when. */
+static int lab_return(struct cutter *c, int64_t acks_at_cut, double *ret_on_s, struct sl_err *err)
 {
 	int rc = sl_lab_bring_up(&c->plan, c->options->said, err);
 
-	/* The guest goes on when its file system does, too. */
+	rc = rc < 0 ? rc : acks_wait(c, acks_at_cut, acks_at_cut + ACKS_MIN, ret_on_s, err);
 	return rc < 0 ? rc
 		      : sl_lab_tell(c->plan.dir, "guest", STEP_MS, NULL, err,
 				    "dd if=/dev/zero of=/on bs=4k count=1 conv=fsync");
 }
 
+/* The storage VM is there again, and the pool is not. */
+static bool pool_gone(const struct cutter *c)
+{
+	const struct sl_patience patience = {.timeout_ms = STEP_MS, .stopped = sl_signals_stopped};
+	struct sl_err ignored = {0};
+	struct sl_lab_run run;
+	bool gone = false;
+
+	if (sl_lab_run(c->plan.dir, "storage", "zpool list tank", &patience, &run, &ignored) == 0) {
+		gone = run.code != 0;
+		sl_lab_run_fini(&run);
+	}
+	return gone;
+}
+
+static int load_cut(const struct cutter *c, struct sl_vm_cut *ret, double *ret_cut_s, struct sl_err *err)
+{
+	double start_s = clock_s();
+	int rc = load_wait(c, start_s, err);
+
+	rc = rc < 0 ? rc : committed_read(c, &ret->committed_txg, err);
+	if (rc < 0) {
+		return rc;
+	}
+	c->options->said(NULL, "power cut");
+	*ret_cut_s = clock_s();
+	ret->load_s = *ret_cut_s - start_s;
+	rc = power_cut(c, err);
+	return rc < 0 ? rc : acks_count(c, &ret->before.acknowledged, err);
+}
+
 static int variant_cut(struct cutter *c, const char *variant, const struct sl_box *box, struct sl_vm_cut *ret,
 		       struct sl_err *err)
 {
-	double start_s, cut_s = 0, on_s = 0;
-	int64_t acks = 0;
+	double cut_s = 0, on_s = 0;
+	int64_t acks;
 	int rc = load_start(c, variant, box, err);
 
 	*ret = (struct sl_vm_cut){0};
-	start_s = clock_s();
-	rc = rc < 0 ? rc : load_wait(c, start_s, err);
-	rc = rc < 0 ? rc : committed_read(c, &ret->committed_txg, err);
-	if (rc == 0) {
-		c->options->said(NULL, "power cut");
-		cut_s = clock_s();
-		rc = power_cut(c, err);
+	rc = rc < 0 ? rc : load_cut(c, ret, &cut_s, err);
+	if (rc < 0) {
+		return rc;
 	}
-	rc = rc < 0 ? rc : acks_count(c, &acks, err);
-	rc = rc < 0 ? rc : lab_return(c, err);
-	rc = rc < 0 ? rc : acks_wait(c, acks, acks + ACKS_MIN, &on_s, err);
-	ret->load_s = cut_s - start_s;
+	acks = ret->before.acknowledged;
+	rc = lab_return(c, acks, &on_s, err);
 	ret->silent_s = on_s - cut_s;
-	ret->end_s = clock_s() - start_s;
+	ret->end_s = ret->load_s + clock_s() - cut_s;
+	if (rc < 0 && rc != -EINTR && pool_gone(c)) {
+		c->options->said(NULL, err->msg);
+		*err = (struct sl_err){0};
+		ret->silent_s = -1;
+		ret->before.lost = acks;
+		ret->all = ret->before;
+		return 0;
+	}
 	if (rc == 0) {
 		c->options->said(NULL, "audit");
 		rc = imported_read(c, &ret->imported_txg, err);
@@ -226,8 +260,17 @@ static int variant_cut(struct cutter *c, const char *variant, const struct sl_bo
 	return rc < 0 ? rc : look(c, acks, ret, err);
 }
 
+/* A lab without a pool has no use. */
+static int lab_renew(struct cutter *c, struct sl_err *err)
+{
+	int rc = sl_lab_remove(c->plan.dir, 0, err);
+
+	return rc < 0 ? rc : sl_lab_bring_up(&c->plan, c->options->said, err);
+}
+
 static int cuts_make(struct cutter *c, int workload, struct sl_powercut *ret, struct sl_err *err)
 {
+	bool gone = false;
 	int rc = 0;
 
 	for (int v = 0; v < c->plan.n_variants && rc == 0; v++) {
@@ -236,13 +279,15 @@ static int cuts_make(struct cutter *c, int workload, struct sl_powercut *ret, st
 		struct sl_vm_cut cut;
 		char text[96];
 
+		rc = gone ? lab_renew(c, err) : 0;
 		(void)snprintf(text, sizeof(text), "load, %s", variant);
 		c->options->said(NULL, text);
-		rc = variant_cut(c, variant, &c->plan.boxes[v], &cut, err);
+		rc = rc < 0 ? rc : variant_cut(c, variant, &c->plan.boxes[v], &cut, err);
 		if (rc == 0) {
 			*verdict = (struct sl_verdict){.variant = c->plan.variants[v], .workload = workload};
 			sl_vm_cut_judge(&cut, &c->plan.boxes[v], verdict);
 			ret->n_verdicts++;
+			gone = cut.silent_s < 0;
 		} else if (rc != -EINTR) {
 			(void)sl_err_wrap(err, "%s", variant);
 		}
@@ -434,7 +479,7 @@ void sl_vm_cut_judge(const struct sl_vm_cut *cut, const struct sl_box *box, stru
 	ret->rate = cut->load_s > 0 ? (double)cut->before.acknowledged / cut->load_s : 0;
 	ret->end_ns = (int64_t)(cut->end_s * 1e9);
 	ret->acknowledged = (uint64_t)cut->all.acknowledged;
-	ret->longest_answer_ns = (int64_t)(cut->silent_s * 1e9);
+	ret->longest_answer_ns = cut->silent_s < 0 ? SL_NEVER : (int64_t)(cut->silent_s * 1e9);
 	ret->n_cuts = 1;
 	*worst = (struct sl_outcome){.at_ns = (int64_t)(cut->load_s * 1e9),
 				     .acknowledged = (uint64_t)cut->before.acknowledged,

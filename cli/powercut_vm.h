@@ -40,7 +40,7 @@ uint64_t sl_vm_txg_imported(const char *messages);
 /* One variant's cut, as the machines of the lab told it. Times on the wall. */
 struct sl_vm_cut {
 	double load_s;   /* before the cut */
-	double silent_s; /* from the cut until the guest's next acknowledgement */
+	double silent_s; /* from the cut until the guest's next acknowledgement; < 0: the pool is gone */
 	double end_s;    /* of the load, from its beginning */
 	uint64_t committed_txg, imported_txg;
 	struct sl_vm_audit before; /* of what was acknowledged when the power was cut */

@@ -82,6 +82,14 @@ static void real_return(const struct sl_verdict *verdict, char *buf, size_t size
 	const struct sl_imported *in = &cut->imported;
 	char txg[96] = "", waited[32];
 
+	if (verdict->longest_answer_ns == SL_NEVER) {
+		(void)snprintf(
+		    buf, size,
+		    "cut at %.6g s: zpool finds no state of the pool that it could import, the guest "
+		    "waits for ever",
+		    (double)cut->at_ns / 1e9);
+		return;
+	}
 	if (in->txg > 0) {
 		(void)snprintf(txg, sizeof(txg), "txg %" PRIu64 " imported", in->txg);
 	}

@@ -194,3 +194,21 @@ Test(powercut_vm, the_client_answers)
 	box.sync = SL_SYNC_DISABLED;
 	expect(&cut, &box, SL_CAUSE_DISABLED, "2 of them by QEMU's NFS client");
 }
+
+Test(powercut_vm, a_pool_that_does_not_come_back)
+{
+	struct sl_vm_cut cut = cut_losing(200, 0);
+	struct sl_verdict verdict = {0};
+	struct sl_box box;
+
+	cut.silent_s = -1;
+	cut.imported_txg = 0;
+	cut.all = cut.before;
+	box_make(&box);
+	box.data[0].flush_honoured = 0;
+	expect(&cut, &box, SL_CAUSE_LIAR, "hdd acknowledged a flush");
+	sl_vm_cut_judge(&cut, &box, &verdict);
+	cr_assert_eq(verdict.longest_answer_ns, SL_NEVER);
+	cr_assert_eq(verdict.worst.lost, 200);
+	cr_assert_eq(verdict.acknowledged, 200);
+}
