@@ -309,8 +309,8 @@ static void client_name(int fd, char ret[INET_ADDRSTRLEN])
 }
 
 /*
- * The model says when a reply leaves. A congestion control that paces (BBR) would hold it back once more, with a timer
- * of the kernel for each segment. Where the algorithm cannot be had the host's own stays.
+ * The model says when a reply leaves. A congestion control that paces (BBR) would hold it back once more,
+ * with a timer of the kernel for each segment. Where the algorithm cannot be had the host's own stays.
  */
 static void pacing_off(int fd)
 {
