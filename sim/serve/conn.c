@@ -20,16 +20,12 @@ struct sl_conn {
 	struct sl_conns *conns;
 	struct sl_nfs3_conn *nfs; /* NULL: closed, waiting for its calls in service */
 	struct sl_conn *prev, *next;
-	int64_t credit_ns;         /* how late the last replies left, on average */
 	int64_t heard_ns, sent_ns; /* when the client last sent, or took, anything */
 	int64_t begun_ns;          /* since when an unfinished call waits for its rest, as the sweep saw it */
 	uint64_t swept_calls;
-	bool half_closed; /* the client sends no more, but may wait for replies */
-	bool blocked;     /* the socket took less than there was */
-	/* The timed replies that have not been offered to the socket yet. */
-	uint32_t due_count;
-	int64_t due_sum_ns;          /* of their modelled completions */
-	int64_t ready[SL_CONN_DUES]; /* when each could have left */
+	bool half_closed;    /* the client sends no more, but may wait for replies */
+	bool blocked;        /* the socket took less than there was */
+	struct sl_dues dues; /* the timed replies */
 };
 
 static void conn_release(struct sl_conn *conn)
@@ -61,31 +57,6 @@ static void conn_close(struct sl_conn *conn)
 	conn_release(conn);
 }
 
-/*
- * Lateness of the replies that leave now: behind their modelled completion, or behind their arrival when
- * credit moved the completion before it, so that one stall is not counted again in each of the replies that
- * catch up. The credit of what the client sends next is the mean distance to the modelled completion.
- */
-static void lateness_note(struct sl_conn *conn)
-{
-	struct sl_conns *conns = conn->conns;
-	int64_t now_ns;
-
-	if (conn->due_count == 0) {
-		return;
-	}
-	now_ns = sl_loop_clock(conns->loop);
-	for (uint32_t i = 0; i < conn->due_count; i++) {
-		sl_hist_add(conns->lateness, now_ns - conn->ready[i]);
-	}
-	conn->credit_ns = now_ns - conn->due_sum_ns / conn->due_count;
-	if (conn->credit_ns > conns->credit_cap_ns) {
-		conn->credit_ns = conns->credit_cap_ns;
-	}
-	conn->due_count = 0;
-	conn->due_sum_ns = 0;
-}
-
 /* Sends what is ready. Returns false when the connection is broken. */
 static bool conn_send(struct sl_conn *conn)
 {
@@ -96,7 +67,7 @@ static bool conn_send(struct sl_conn *conn)
 	while (size > 0) {
 		ssize_t sent;
 
-		lateness_note(conn);
+		sl_dues_leave(&conn->dues, &conn->conns->late);
 		sent = send(conn->io.fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0) {
 			if (errno == EINTR) {
@@ -178,8 +149,8 @@ static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 		return true;
 	}
 	conn->heard_ns = now_ns;
-	sl_pacer_enter(conns->pacer, &conn->client, conn->credit_ns);
-	if (sl_nfs3_conn_input(conn->nfs, now_ns - conn->credit_ns, conns->buf, (size_t)got) < 0) {
+	sl_pacer_enter(conns->pacer, &conn->client, conn->dues.credit_ns);
+	if (sl_nfs3_conn_input(conn->nfs, now_ns - conn->dues.credit_ns, conns->buf, (size_t)got) < 0) {
 		return false;
 	}
 	if (conns->timed && conn->client.in_service > 0) {
@@ -212,11 +183,7 @@ static void client_completed(struct sl_pacer_client *client, int64_t due_ns, int
 
 	if (timed && conn->nfs && !conn->blocked) {
 		/* A client that does not take its replies is late by itself: only what can leave counts. */
-		if (conn->due_count == SL_CONN_DUES) {
-			lateness_note(conn);
-		}
-		conn->due_sum_ns += due_ns;
-		conn->ready[conn->due_count++] = ready_ns;
+		sl_dues_add(&conn->dues, &conn->conns->late, due_ns, ready_ns);
 	}
 }
 

@@ -5,12 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/hist.h"
 #include "sim/base/loop.h"
 #include "sim/nfs3/nfs3.h"
+#include "sim/serve/dues.h"
 #include "sim/serve/pacer.h"
-
-#define SL_CONN_DUES 256
 
 struct sl_conn;
 
@@ -19,8 +17,7 @@ struct sl_conns {
 	struct sl_loop *loop;
 	struct sl_nfs3 *nfs;
 	struct sl_pacer *pacer;
-	struct sl_hist *lateness;
-	int64_t credit_cap_ns;
+	struct sl_dues_sink late;
 	int64_t idle_ns;       /* silent for so long: closed; <= 0: never */
 	int64_t stall_ns;      /* a call begun, or replies not taken, for so long: closed; <= 0: never */
 	struct sl_timer sweep; /* looks for those; armed while there are connections */

@@ -149,8 +149,10 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	ds->conns.loop = ds->loop;
 	ds->conns.nfs = ds->nfs;
 	ds->conns.pacer = ds->pacer;
-	ds->conns.lateness = &ds->timing.lateness;
-	ds->conns.credit_cap_ns = config->credit_cap_ns > 0 ? config->credit_cap_ns : 0;
+	ds->conns.late =
+	    (struct sl_dues_sink){.loop = config->loop,
+				  .lateness = &ds->timing.lateness,
+				  .credit_cap_ns = config->credit_cap_ns > 0 ? config->credit_cap_ns : 0};
 	ds->conns.timed = config->model_loop != NULL;
 	ds->conns.idle_ns = config->idle_ns ? config->idle_ns : IDLE_NS;
 	ds->conns.stall_ns = config->stall_ns ? config->stall_ns : STALL_NS;

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONN_DUES 256
 #define CONN_IOV 128
 
 struct sl_disk_conn {
@@ -17,14 +16,10 @@ struct sl_disk_conn {
 	struct sl_nbd_conn *nbd;
 	struct sl_disk_conn *prev, *next;
 	struct sl_disk_conn *waiting_next;
-	bool waiting;      /* in the list */
-	bool half_closed;  /* the client sends no more */
-	bool blocked;      /* the socket took less than there was */
-	int64_t credit_ns; /* how late the last replies left, on average */
-	/* Completions whose replies have not been offered to the socket yet. */
-	uint32_t due_count;
-	int64_t due_sum_ns;
-	int64_t ready[CONN_DUES];
+	bool waiting;     /* in the list */
+	bool half_closed; /* the client sends no more */
+	bool blocked;     /* the socket took less than there was */
+	struct sl_dues dues;
 };
 
 static void waiting_remove(struct sl_disk_conn *conn)
@@ -56,44 +51,14 @@ static void conn_close(struct sl_disk_conn *conn)
 	free(conn);
 }
 
-/*
- * Lateness of the replies that leave now: behind their modelled completion, or behind their arrival when
- * credit moved the completion before it, so that one stall is not counted again in each of the replies that
- * catch up. The credit of what the client sends next is the mean distance to the modelled completion.
- */
-static void lateness_note(struct sl_disk_conn *conn)
-{
-	struct sl_disk_conns *conns = conn->conns;
-	int64_t now_ns;
-
-	if (conn->due_count == 0) {
-		return;
-	}
-	now_ns = sl_loop_clock(conns->loop);
-	for (uint32_t i = 0; i < conn->due_count; i++) {
-		sl_hist_add(conns->lateness, now_ns - conn->ready[i]);
-	}
-	conn->credit_ns = now_ns - conn->due_sum_ns / conn->due_count;
-	if (conn->credit_ns > conns->credit_cap_ns) {
-		conn->credit_ns = conns->credit_cap_ns;
-	}
-	conn->due_count = 0;
-	conn->due_sum_ns = 0;
-}
-
 static void conn_completed(void *arg, int64_t due_ns, int64_t ready_ns)
 {
 	struct sl_disk_conn *conn = arg;
 
 	/* A client that does not take its replies is late by itself: only what can leave counts. */
-	if (conn->blocked) {
-		return;
+	if (!conn->blocked) {
+		sl_dues_add(&conn->dues, &conn->conns->late, due_ns, ready_ns);
 	}
-	if (conn->due_count == CONN_DUES) {
-		lateness_note(conn);
-	}
-	conn->due_sum_ns += due_ns;
-	conn->ready[conn->due_count++] = ready_ns;
 }
 
 static void conn_output(void *arg)
@@ -118,7 +83,7 @@ static bool conn_send(struct sl_disk_conn *conn)
 		struct msghdr message = {.msg_iov = iov, .msg_iovlen = (size_t)n};
 		ssize_t sent;
 
-		lateness_note(conn);
+		sl_dues_leave(&conn->dues, &conn->conns->late);
 		sent = sendmsg(conn->io.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0) {
 			if (errno == EINTR) {
@@ -183,7 +148,7 @@ static bool conn_receive(struct sl_disk_conn *conn, int64_t now_ns)
 		conn->half_closed = true;
 		return true;
 	}
-	if (sl_nbd_conn_input(conn->nbd, now_ns - conn->credit_ns, conns->buf, (size_t)got) < 0) {
+	if (sl_nbd_conn_input(conn->nbd, now_ns - conn->dues.credit_ns, conns->buf, (size_t)got) < 0) {
 		(void)conn_send(conn);
 		return false;
 	}

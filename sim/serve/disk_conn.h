@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "sim/base/hist.h"
 #include "sim/base/loop.h"
 #include "sim/nbd/nbd.h"
 #include "sim/serve/disk_pacer.h"
+#include "sim/serve/dues.h"
 
 struct sl_disk_conn;
 
@@ -16,8 +16,7 @@ struct sl_disk_conns {
 	struct sl_loop *loop;
 	struct sl_nbd *nbd;
 	struct sl_disk_pacer **pacers; /* by number of the export */
-	struct sl_hist *lateness;      /* of replies, against when they could have left */
-	int64_t credit_cap_ns;
+	struct sl_dues_sink late;
 	uint8_t *buf; /* input passes through it */
 	size_t buf_bytes;
 	uint32_t count, max;

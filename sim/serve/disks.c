@@ -207,8 +207,8 @@ static int disks_open(struct sl_disks *disks, const struct sl_disks_config *conf
 	disks->conns.loop = config->loop;
 	disks->conns.nbd = disks->nbd;
 	disks->conns.pacers = disks->pacers;
-	disks->conns.lateness = &disks->lateness;
-	disks->conns.credit_cap_ns = config->credit_cap_ns;
+	disks->conns.late = (struct sl_dues_sink){
+	    .loop = config->loop, .lateness = &disks->lateness, .credit_cap_ns = config->credit_cap_ns};
 	disks->conns.buf_bytes = BUF_BYTES;
 	disks->conns.max = SL_DISKS_CONNECTIONS;
 	/* Sockets first: what is refused leaves no files. */
