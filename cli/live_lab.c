@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/measured.h"
+#include "cli/report.h"
 #include "guests/lab.h"
 
 #define NO_LIMIT_BPS 1e12
@@ -132,11 +133,14 @@ double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, c
 					   [SL_LIVE_DATABASE] = "a transaction and its commit"};
 	double here_ns = sl_live_lab_real_ns(guest, here), box_ns = sl_live_lab_real_ns(guest, box);
 	double k = sl_measured_dilate(here_ns, box_ns);
+	char on_here[32], on_box[32];
 
+	sl_report_time((int64_t)here_ns, on_here, sizeof(on_here));
+	sl_report_time((int64_t)box_ns, on_box, sizeof(on_box));
 	substitute(result,
-		   "dilate auto: %s takes %.3g us on this host outside of what is modelled, %.3g us on the "
-		   "scenario's box: k = %.6g",
-		   work[guest], here_ns / 1e3, box_ns / 1e3, k);
+		   "dilate auto: %s takes %s on this host outside of what is modelled, %s on the scenario's "
+		   "box: k = %.6g",
+		   work[guest], on_here, on_box, k);
 	return k;
 }
 
