@@ -5,11 +5,16 @@
 
 ORACLE=$BIN/system_nfs_oracle
 
-for seed in 1 2; do
-	server_start "$SCRATCH/log" --dir="$SCRATCH/store$seed" --export=/tank/vm --latency=20us
+# agrees SEED ARGS...: of the server
+agrees() {
+	seed=$1
+	shift
+	server_start "$SCRATCH/log" --dir="$SCRATCH/store$seed" --export=/tank/vm --latency=20us "$@"
 	timeout 120 "$ORACLE" "nfs://127.0.0.1/tank/vm?$PORTS" "$seed" 3000 2>"$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
 	server_stop
-done
+}
+agrees 1
+agrees 2 --host-durable
 
 # All that was acknowledged as stable, names and bytes, is there after a kill in the middle.
 server_start "$SCRATCH/log" --dir="$SCRATCH/killed" --export=/tank/vm --latency=20us
