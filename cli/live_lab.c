@@ -146,16 +146,6 @@ double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, c
 
 /* Virtual machines */
 
-double sl_vm_lab_oltp_ns(const struct sl_box *box)
-{
-	return box->guest_oltp_cpu_ns;
-}
-
-double sl_vm_lab_sync_ns(const struct sl_box *box)
-{
-	return 2 * box->nfsd_op_cpu_ns + box->zil_commit_cpu_ns + 4096 / box->nfsd_byte_bps * 1e9;
-}
-
 static void times_scale(double *const *times, size_t n, double factor)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -166,8 +156,8 @@ static void times_scale(double *const *times, size_t n, double factor)
 /* The CPUs of the lab are as many times as slow as the profile's in all they do. */
 static void cpus_substitute(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result)
 {
-	double guest = lab->oltp_ns / lab->dilate / sl_vm_lab_oltp_ns(box);
-	double storage = lab->sync_ns / lab->dilate / sl_vm_lab_sync_ns(box);
+	double guest = lab->guest_factor / lab->dilate;
+	double storage = lab->storage_factor / lab->dilate;
 	double *const guest_times[] = {&box->guest_oltp_cpu_ns, &box->guest_file_cpu_ns,
 				       &box->guest_fsync_cpu_ns, &box->guest_block_cpu_ns,
 				       &box->guest_switch_ns};
@@ -245,7 +235,7 @@ void sl_vm_lab_box(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_re
 {
 	software_substitute(box, result);
 	machines_substitute(lab, box, result);
-	if (lab->oltp_ns > 0 && lab->sync_ns > 0) {
+	if (lab->guest_factor > 0 && lab->storage_factor > 0) {
 		cpus_substitute(lab, box, result);
 	}
 }

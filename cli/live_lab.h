@@ -32,13 +32,9 @@ double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, c
 struct sl_vm_lab {
 	bool kvm;
 	double dilate;
-	double oltp_ns, sync_ns; /* measured CPU time per transaction in guest and storage VM, on the wall */
+	/* How many times as slow its CPUs are, on the wall, as those of the profile; 0 = as those. */
+	double guest_factor, storage_factor;
 };
-
-/* CPU time that the profile of `box` gives one transaction in the guest, and one synchronous write of 4 KiB
- * in the storage VM (UNSTABLE and COMMIT). */
-double sl_vm_lab_oltp_ns(const struct sl_box *box);
-double sl_vm_lab_sync_ns(const struct sl_box *box);
 
 /* Do flushes of that pool reach its disks? ZFS has one switch for all of them: only where they reach neither
  * data disks nor log, it is off. */

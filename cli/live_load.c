@@ -229,3 +229,8 @@ int sl_live_load_run(const struct sl_live_load *what, struct sl_live_load_result
 	free(words);
 	return rc < 0 || what->prepare ? rc : result_take(json_load_file(json, 0, NULL), ret, err);
 }
+
+const char *sl_live_load_table(const struct sl_workload *workload)
+{
+	return workload->oltp_list == SL_LIST_COMPLEX ? "sbtest" : "sbtest1";
+}

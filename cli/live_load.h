@@ -44,4 +44,7 @@ int sl_live_load_shell(const struct sl_live_load *what, const char *json, char *
 int sl_live_load_patience_ms(const struct sl_live_load *what);
 int sl_live_load_parse(const char *json, struct sl_live_load_result *ret, struct sl_err *err);
 
+/* The table of an OLTP workload's statements: each dialect has its own. */
+const char *sl_live_load_table(const struct sl_workload *workload);
+
 #endif

@@ -230,12 +230,17 @@ static int store_copy(struct sl_live_rig *rig, struct sl_err *err)
 /* As after a while of use: tables in the buffer pool, files in the page cache. */
 static int guest_warm(struct sl_live_rig *rig, struct sl_err *err)
 {
+	const char *table;
+	char sql[160];
+
 	if (rig->guest == SL_LIVE_FILES) {
 		return sl_vdisk_warm(&rig->disk, err);
 	}
-	return sl_mariadb_sql(
-	    &rig->db, "sbtest",
-	    "SELECT SUM(LENGTH(pad)) FROM sbtest; SELECT SUM(k) FROM sbtest FORCE INDEX (k)", err);
+	table = sl_live_load_table(rig->workload);
+	(void)snprintf(sql, sizeof(sql),
+		       "SELECT SUM(LENGTH(pad)) FROM %s; SELECT SUM(k) FROM %s FORCE INDEX (%s)", table,
+		       table, rig->workload->oltp_list == SL_LIST_COMPLEX ? "k" : "k_1");
+	return sl_mariadb_sql(&rig->db, "sbtest", sql, err);
 }
 
 static int copy_up(struct sl_live_rig *rig, const struct sl_live_run *run, struct sl_err *err)

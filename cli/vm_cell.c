@@ -83,7 +83,7 @@ static int data_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	    cell->dir, "guest", sl_live_load_patience_ms(&load), NULL, err,
 	    "[ %" PRId64 " -le %d ] || [ -e %s ] || { %s >/dev/null && touch %s; }; "
 	    "mariadb --batch --execute='SELECT SUM(LENGTH(pad)), SUM(k) FROM %s' sbtest >/dev/null",
-	    w->rows, TABLE_ROWS, mark, command, mark, w->oltp_list == SL_LIST_COMPLEX ? "sbtest" : "sbtest1");
+	    w->rows, TABLE_ROWS, mark, command, mark, sl_live_load_table(w));
 }
 
 /* A fresh database server with the settings of the scenario; its caches are warm afterwards. */

@@ -7,12 +7,7 @@
 #include <limits.h>
 
 #include "cli/vm_cell.h"
-
-/* CPU time in the lab, on the wall: of an OLTP transaction in the guest, and of what it costs the storage VM.
- * 0 = not measured. */
-struct sl_vm_costs {
-	double oltp_ns, sync_ns;
-};
+#include "cli/vm_costs.h"
 
 struct sl_vm_kept {
 	char path[PATH_MAX];

@@ -12,12 +12,11 @@
 #include "cli/serving.h"
 #include "cli/signals.h"
 #include "cli/vm_cell.h"
+#include "cli/vm_costs.h"
 #include "cli/vm_kept.h"
 
 #define END_MS 20000
 #define CPU_FULL 0.9 /* a VM busier than this sets the rate, not the disks */
-#define CALIBRATION_NS 15e9
-#define CALIBRATION_ROWS 100000
 
 struct job {
 	const struct sl_scenario *sc;
@@ -26,7 +25,7 @@ struct job {
 	struct sl_lab_plan plan;
 	bool ours; /* the lab was not up before */
 	struct sl_vm_kept kept;
-	struct sl_vm_costs costs;
+	struct sl_vm_costs costs, profile; /* of the lab, and of the profile's CPUs in its place */
 	double dilate;
 	int n_workloads, n_cells;
 	int *workloads;        /* those that can run */
@@ -98,53 +97,35 @@ static void lab_leave(struct job *job)
 	(void)sl_lab_ask_disks(job->plan.dir, "latency on", NULL, 0, &ignored);
 }
 
-/* Dilation */
-
-/* One client without modelled latencies: what is busy is what the lab's CPUs need for a transaction that
- * commits. */
-static int costs_measure(struct job *job, struct sl_vm_costs *ret, struct sl_err *err)
+static bool lab_kvm(const struct job *job)
 {
-	const struct sl_workload load = {.name = "calibration",
-					 .kind = SL_WL_OLTP,
-					 .threads = 1,
-					 .rows = CALIBRATION_ROWS,
-					 .max_time_ns = CALIBRATION_NS};
-	const struct sl_vm_cell cell = {.dir = job->plan.dir,
-					.variant = sl_scenario_variant_name(job->sc, job->plan.variants[0]),
-					.box = &job->plan.boxes[0],
-					.load = &load,
-					.dilate = 1,
-					.seed = 1,
-					.free = true};
-	struct sl_vm_sample sample;
-	int rc = sl_vm_cell_run(&cell, &sample, err);
+	char nbd[SL_LAB_PATH_MAX];
 
-	if (rc == 0) {
-		double n = (double)sample.load.measure.operations;
-
-		*ret = (struct sl_vm_costs){.oltp_ns = sample.guest_cpu_ns / n,
-					    .sync_ns = sample.storage_cpu_ns / n};
-		sl_vm_sample_fini(&sample);
-	}
-	return rc;
+	return sl_lab_plan_config(&job->plan, nbd).kvm;
 }
 
-/* How many times as slow the lab is in a transaction and its commit as the scenario's box. */
-static double dilate_auto(const struct job *job)
-{
-	const struct sl_box *box = &job->plan.boxes[0];
+/* Dilation */
 
-	return sl_measured_dilate(job->costs.oltp_ns + job->costs.sync_ns,
-				  sl_vm_lab_oltp_ns(box) + sl_vm_lab_sync_ns(box));
+/* What the profile's CPUs would need in the lab's place: its software, one vCPU each. */
+static int profile_costs(const struct job *job, struct sl_vm_costs *ret, struct sl_err *err)
+{
+	const struct sl_vm_lab lab = {.kvm = lab_kvm(job), .dilate = 1};
+	struct sl_result unsaid = {0};
+	struct sl_box box = job->plan.boxes[0];
+
+	sl_vm_lab_box(&lab, &box, &unsaid);
+	return sl_vm_costs_model(&box, ret, err);
 }
 
 static int dilate_find(struct job *job, struct sl_err *err)
 {
 	char command[64];
-	int rc = 0;
+	int rc = profile_costs(job, &job->profile, err);
 
-	if (!sl_vm_kept_costs(&job->kept, &job->costs)) {
-		rc = costs_measure(job, &job->costs, err);
+	if (rc == 0 && !sl_vm_kept_costs(&job->kept, &job->costs)) {
+		rc = sl_vm_costs_measure(job->plan.dir,
+					 sl_scenario_variant_name(job->sc, job->plan.variants[0]),
+					 &job->plan.boxes[0], &job->costs, err);
 		if (rc == 0) {
 			rc = sl_vm_kept_costs_set(&job->kept, &job->costs, err);
 		}
@@ -152,7 +133,10 @@ static int dilate_find(struct job *job, struct sl_err *err)
 	if (rc < 0) {
 		return rc;
 	}
-	job->dilate = job->options->dilate > 0 ? job->options->dilate : dilate_auto(job);
+	job->dilate = job->options->dilate > 0
+			  ? job->options->dilate
+			  : sl_measured_dilate(job->costs.oltp_ns + job->costs.sync_ns,
+					       job->profile.oltp_ns + job->profile.sync_ns);
 	(void)snprintf(command, sizeof(command), "dilate %.6g", job->dilate);
 	return sl_lab_ask_disks(job->plan.dir, command, NULL, 0, err);
 }
@@ -315,17 +299,15 @@ static int samples_take(struct job *job, struct sl_err *err)
 static int cell_model(struct job *job, const struct sl_cell *cell, struct sl_cell *ret, struct sl_err *err)
 {
 	const struct sl_measured_limits limits = {.time_s = 0, .quick = job->options->quick, .dilate = 1};
-	struct sl_lab_config config;
-	char nbd[SL_LAB_PATH_MAX];
-	struct sl_vm_lab lab = {
-	    .dilate = job->dilate, .oltp_ns = job->costs.oltp_ns, .sync_ns = job->costs.sync_ns};
+	const struct sl_vm_lab lab = {.kvm = lab_kvm(job),
+				      .dilate = job->dilate,
+				      .guest_factor = job->costs.oltp_ns / job->profile.oltp_ns,
+				      .storage_factor = job->costs.sync_ns / job->profile.sync_ns};
 	struct sl_workload load = *sl_scenario_workload(job->sc, cell->workload);
 	double cap_ns = (double)job->options->time_s * 1e9 / job->dilate;
 	struct sl_box box;
 	int rc = sl_scenario_box(job->sc, cell->variant, &box, err);
 
-	config = sl_lab_plan_config(&job->plan, nbd);
-	lab.kvm = config.kvm;
 	if (job->options->quick) {
 		sl_measured_shrink(&load);
 	}

@@ -8,6 +8,7 @@
 
 #include "cli/live_lab.h"
 #include "cli/vm_cell.h"
+#include "cli/vm_costs.h"
 #include "cli/vm_kept.h"
 #include "cli/vm_run.h"
 
@@ -168,8 +169,8 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 
 	b3n_box(&box);
 	before = box;
-	lab.oltp_ns = 8 * sl_vm_lab_oltp_ns(&box);
-	lab.sync_ns = 12 * sl_vm_lab_sync_ns(&box);
+	lab.guest_factor = 8;
+	lab.storage_factor = 12;
 	sl_vm_lab_box(&lab, &box, &result);
 	cr_expect_eq(box.hypervisor, SL_HYP_QEMU);
 	cr_expect_eq(box.zil, SL_ZFS_21);
@@ -181,6 +182,27 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 	cr_expect_float_eq(box.nfsd_byte_bps, before.nfsd_byte_bps / 3, 1);
 	cr_expect_eq(box.txg_timeout_ns, before.txg_timeout_ns);
 	cr_assert(result.n_substitutions >= 6, "%d", result.n_substitutions);
+}
+
+/* A calibrated lab's factor is against what the model itself spends on the same load. */
+Test(vm_costs, are_those_of_the_profile_in_the_model)
+{
+	const struct sl_vm_lab lab = {.dilate = 1};
+	struct sl_result result = {0};
+	struct sl_vm_costs once, twice;
+	struct sl_err err = {0};
+	struct sl_box box;
+
+	b3n_box(&box);
+	sl_vm_lab_box(&lab, &box, &result);
+	cr_assert_eq(sl_vm_costs_model(&box, &once, &err), 0, "%s", err.msg);
+	cr_expect(once.oltp_ns > box.guest_oltp_cpu_ns && once.oltp_ns < 1.5 * box.guest_oltp_cpu_ns, "%g",
+		  once.oltp_ns);
+	cr_expect(once.sync_ns > 2 * box.nfsd_op_cpu_ns + box.zil_commit_cpu_ns, "%g", once.sync_ns);
+	box.guest_oltp_cpu_ns *= 2;
+	cr_assert_eq(sl_vm_costs_model(&box, &twice, &err), 0, "%s", err.msg);
+	cr_expect(twice.oltp_ns > 1.7 * once.oltp_ns && twice.oltp_ns < 2.1 * once.oltp_ns, "%g",
+		  twice.oltp_ns);
 }
 
 static bool says(const struct sl_result *result, const char *words)
