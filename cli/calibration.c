@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #define OLTP_ROWS 20000
 #define CALL_TIME_S 1
 #define CALL_FILE_BYTES 1048576
+#define OVERLAP_MAX 1.5 /* CPU time of a pair by its time; beyond, other work was in between */
 
 /* What a child that probes the file system is to do, and found; in memory it shares with us. */
 struct probe {
@@ -174,11 +176,11 @@ static int steps_run(struct sl_live_rig *rig, struct probe *probe, struct sl_cal
 	if (rc == 0) {
 		rc = step_run(rig, probe, step_buffered, err);
 	}
-	/* A pair is two requests: WRITE and COMMIT. */
+	/* A pair is two requests: WRITE and COMMIT. Whoever has woken the next part of the chain finishes
+	 * beside it, on another CPU: a pair can take a little more CPU time than it takes time. */
 	ret->block_cpu_ns = (cpu_ns / PROBES + probe->pair_cpu_ns) / 2;
-	ret->op_delay_ns = probe->write_flush_ns / 2 - ret->block_cpu_ns;
-	ret->disturbed = ret->op_delay_ns < 0;
-	ret->op_delay_ns = ret->disturbed ? 0 : ret->op_delay_ns;
+	ret->op_delay_ns = fmax(probe->write_flush_ns / 2 - ret->block_cpu_ns, 0);
+	ret->disturbed = ret->block_cpu_ns > OVERLAP_MAX * probe->write_flush_ns / 2;
 	slope_ns = (probe->write_large_ns - probe->write_small_ns) / (LARGE - SMALL);
 	ret->link_bps = slope_ns > 0 ? 1e9 / slope_ns : LINK_MAX_BPS;
 	ret->file_cpu_ns = probe->file_cpu_ns;
