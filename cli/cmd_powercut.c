@@ -313,7 +313,9 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 
 	/* A lab that fails, or is interrupted, keeps the verdicts before. */
 	if (rc < 0 && p->result.n_verdicts == 0) {
-		return rc == -EINVAL ? SL_EXIT_USAGE : rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
+		return rc == -EINVAL          ? SL_EXIT_USAGE
+		       : sl_signals_stopped() ? SL_EXIT_INTERRUPTED
+					      : SL_EXIT_FAILED;
 	}
 	if (sl_powercut_text(&p->result, taken ? stderr : stdout, rc < 0 ? &later : err) < 0) {
 		return SL_EXIT_FAILED;

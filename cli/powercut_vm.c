@@ -17,6 +17,7 @@
 #include "sim/serve/disk_image.h"
 
 #define STEP_MS 300000
+#define ANSWER_MS 30000
 #define POLL_MS 500
 #define WRITERS 2
 #define RECORD_BYTES 4096
@@ -198,19 +199,25 @@ static int lab_return(struct cutter *c, int64_t acks_at_cut, double *ret_on_s, s
 				    "dd if=/dev/zero of=/on bs=4k count=1 conv=fsync");
 }
 
-/* The storage VM is there again, and the pool is not. */
-static bool pool_gone(const struct cutter *c)
+/* In the storage VM, within moments. */
+static bool succeeds(const struct cutter *c, const char *shell)
 {
-	const struct sl_patience patience = {.timeout_ms = STEP_MS, .stopped = sl_signals_stopped};
+	const struct sl_patience patience = {.timeout_ms = ANSWER_MS, .stopped = sl_signals_stopped};
 	struct sl_err ignored = {0};
 	struct sl_lab_run run;
-	bool gone = false;
+	bool well = false;
 
-	if (sl_lab_run(c->plan.dir, "storage", "zpool list tank", &patience, &run, &ignored) == 0) {
-		gone = run.code != 0;
+	if (sl_lab_run(c->plan.dir, "storage", shell, &patience, &run, &ignored) == 0) {
+		well = run.code == 0;
 		sl_lab_run_fini(&run);
 	}
-	return gone;
+	return well;
+}
+
+/* The storage VM is there again, and the pool is not: it was refused, or ZFS has stopped over it. */
+static bool pool_gone(const struct cutter *c)
+{
+	return succeeds(c, "true") && !succeeds(c, "zpool list tank") && !sl_signals_stopped();
 }
 
 static int load_cut(const struct cutter *c, struct sl_vm_cut *ret, double *ret_cut_s, struct sl_err *err)

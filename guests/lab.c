@@ -517,7 +517,6 @@ void sl_lab_kill(struct sl_lab *lab, enum sl_lab_machine machine)
 	lab->vm[machine] = NULL;
 }
 
-/* A pool whose disks lost what they had promised may need its last transactions taken back. */
 static int pool_import(struct sl_lab *lab, struct sl_err *err)
 {
 	char command[256];
@@ -529,9 +528,7 @@ static int pool_import(struct sl_lab *lab, struct sl_err *err)
 			       lab->config.disks[0].serial);
 	} else {
 		(void)snprintf(command, sizeof(command),
-			       "d=/dev/disk/by-serial; sl-storage disks >/dev/null && { zpool import -d $d "
-			       "tank 2>/dev/null || "
-			       "zpool import -F -d $d tank; }");
+			       "sl-storage disks >/dev/null && zpool import -d /dev/disk/by-serial tank");
 	}
 	rc = storage_run(lab, NULL, err, command);
 	return rc < 0 ? rc : storage_run(lab, NULL, err, "sl-storage export " SL_LAB_EXPORT " " SL_NET_CIDR);
