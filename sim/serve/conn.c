@@ -275,17 +275,6 @@ static void client_name(int fd, char ret[INET_ADDRSTRLEN])
 	}
 }
 
-/*
- * The model says when a reply leaves. A congestion control that paces (BBR) would hold it back once more,
- * with a timer of the kernel for each segment. Where the algorithm cannot be had the host's own stays.
- */
-static void pacing_off(int fd)
-{
-	static const char algorithm[] = "reno"; /* in every kernel */
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm, sizeof(algorithm) - 1);
-}
-
 int sl_conn_open(struct sl_conns *conns, int fd)
 {
 	char address[INET_ADDRSTRLEN];
@@ -311,7 +300,6 @@ int sl_conn_open(struct sl_conns *conns, int fd)
 		close(fd);
 		return -ENOMEM;
 	}
-	pacing_off(fd);
 	client_name(fd, address);
 	sl_nfs3_conn_client(conn->nfs, address);
 	conn->heard_ns = conn->sent_ns = conn->begun_ns = sl_loop_now(conns->loop);
