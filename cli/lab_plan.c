@@ -177,6 +177,32 @@ static int disks_plan(struct sl_lab_plan *plan, struct sl_err *err)
 	return rc;
 }
 
+static bool same_pool(const struct sl_box *a, const struct sl_box *b)
+{
+	bool same = a->data_layout == b->data_layout && a->data_vdevs == b->data_vdevs &&
+		    a->n_data == b->n_data && a->ashift == b->ashift;
+
+	for (int i = 0; i < a->n_data && same; i++) {
+		same = strcmp(a->data[i].name, b->data[i].name) == 0;
+	}
+	return same;
+}
+
+/* Only its log devices and properties can be changed while it lives. */
+static int pool_check(const struct sl_lab_plan *plan, struct sl_err *err)
+{
+	for (int v = 1; v < plan->n_variants; v++) {
+		if (!same_pool(&plan->boxes[0], &plan->boxes[v])) {
+			return sl_err_set(err, -EINVAL,
+					  "lab: a lab has one pool, and variants %.40s and %.40s differ in "
+					  "pool.data; choose with --variant",
+					  sl_scenario_variant_name(plan->session.sc, plan->variants[0]),
+					  sl_scenario_variant_name(plan->session.sc, plan->variants[v]));
+		}
+	}
+	return 0;
+}
+
 static int boxes_fill(struct sl_lab_plan *plan, const struct sl_words *names, struct sl_err *err)
 {
 	struct sl_chosen chosen = {0};
@@ -219,6 +245,9 @@ int sl_lab_plan(const struct sl_lab_plan_options *options, struct sl_lab_plan *r
 	}
 	if (rc == 0) {
 		rc = boxes_fill(ret, options->variants, err);
+	}
+	if (rc == 0) {
+		rc = pool_check(ret, err);
 	}
 	if (rc == 0) {
 		rc = disks_plan(ret, err);
