@@ -1,6 +1,7 @@
 /*
- * What this host costs on the way from a program to the datastore, measured on disks that take no time: a
- * host profile for the model beside the live engine. No figure of a disk is in it.
+ * What this host costs on the way from a program to the datastore, measured on disks that take no time, and
+ * beyond the time of modelled ones: a host profile for the model beside the live engine. No figure of a disk
+ * is in it.
  */
 #ifndef SL_CLI_CALIBRATION_H
 #define SL_CLI_CALIBRATION_H
@@ -12,8 +13,9 @@
 #include "sim/scenario/box.h"
 
 struct sl_calibration {
-	double op_delay_ns;  /* of a disk request from the guest's block layer to the NFS server and back, 4
-			      * KiB,  without its CPU time in block_cpu */
+	double op_delay_ns;  /* of a disk request from the guest's block layer to the NFS server and back,
+			      * the waking of what slept in between included, without its CPU time in
+			      * block_cpu */
 	double link_bps;     /* bytes per second that larger requests add */
 	double block_cpu_ns; /* CPU of a disk request, WRITE or COMMIT: QEMU's block layer, NFS client and
 				server */
