@@ -37,6 +37,16 @@ static int ask(struct sl_vm *vm, const json_t *command, json_t **ret, struct sl_
 	return *ret ? 0 : sl_err_set(err, -EPROTO, "guest agent of %s: no answer", sl_vm_name(vm));
 }
 
+bool sl_agent_answers(struct sl_vm *vm)
+{
+	json_t *ping = json_pack("{s:s}", "execute", "guest-ping"), *answer = NULL;
+	bool answers = ping && ask(vm, ping, &answer, NULL) == 0;
+
+	json_decref(ping);
+	json_decref(answer);
+	return answers;
+}
+
 int sl_agent_start(struct sl_vm *vm, const char *shell, struct sl_agent_command *ret, struct sl_err *err)
 {
 	json_t *command = json_pack("{s:s, s:{s:s, s:[s, s], s:b}}", "execute", "guest-exec", "arguments",

@@ -20,6 +20,9 @@ struct sl_agent_command {
 	char *out, *error; /* owned, terminated; NULL = nothing. Control characters may be in them. */
 };
 
+/* Does the agent answer? A machine's agent is there a moment before libvirt knows. */
+bool sl_agent_answers(struct sl_vm *vm);
+
 /* Starts it. */
 int sl_agent_start(struct sl_vm *vm, const char *shell, struct sl_agent_command *ret, struct sl_err *err);
 /* Fills in the rest once it has exited. */

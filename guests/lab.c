@@ -163,7 +163,7 @@ static int vm_wait(struct sl_lab *lab, enum sl_lab_machine machine, const char *
 
 	for (;;) {
 		says = serial_says(serial, words, sizeof(words));
-		if (says > 0) {
+		if (says > 0 && sl_agent_answers(lab->vm[machine])) {
 			return 0;
 		}
 		if (says < 0) {
