@@ -85,8 +85,7 @@ static void real_return(const struct sl_verdict *verdict, char *buf, size_t size
 	if (verdict->longest_answer_ns == SL_NEVER) {
 		(void)snprintf(
 		    buf, size,
-		    "cut at %.6g s: zpool finds no state of the pool that it could import, the guest "
-		    "waits for ever",
+		    "cut at %.6g s: what is left of the pool cannot be imported, the guest waits for ever",
 		    (double)cut->at_ns / 1e9);
 		return;
 	}
