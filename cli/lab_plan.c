@@ -9,8 +9,6 @@
 #include "cli/image_cache.h"
 #include "guests/accel.h"
 
-#define ZFS_DEFAULT "2.1"
-
 /* FNV-1a, draft-eastlake-fnv */
 #define FNV_OFFSET 0xcbf29ce484222325ull
 #define FNV_PRIME 0x100000001b3ull
@@ -74,8 +72,9 @@ static void manifest_text(const json_t *manifest, const char *key, char *ret, si
 	(void)snprintf(ret, size, "%s", text ? text : "");
 }
 
-/* Its folder and its manifest, to be freed with json_decref. */
-static int image_find(const char *label, char ret_path[PATH_MAX], json_t **ret_manifest, struct sl_err *err)
+/* Its folder and its manifest, to be freed with json_decref. `zfs`: line of a storage image, else NULL. */
+static int image_find(const char *label, const char *zfs, char ret_path[PATH_MAX], json_t **ret_manifest,
+		      struct sl_err *err)
 {
 	char cache[PATH_MAX], manifest[PATH_MAX];
 	int rc = sl_image_cache_path(cache, err);
@@ -88,19 +87,25 @@ static int image_find(const char *label, char ret_path[PATH_MAX], json_t **ret_m
 		return sl_err_set(err, -ENAMETOOLONG, "%.100s: path too long", cache);
 	}
 	*ret_manifest = json_load_file(manifest, 0, NULL);
-	return *ret_manifest
-		   ? 0
-		   : sl_err_set(err, -ENOENT, "image %s is not built; run sloglab image build", label);
+	return *ret_manifest ? 0
+			     : sl_err_set(err, -ENOENT, "image %s is not built; run sloglab image build%s%s",
+					  label, zfs ? " --zfs " : "", zfs ? zfs : "");
 }
 
-static int images_find(struct sl_lab_plan *plan, const char *version, struct sl_err *err)
+/* The line of OpenZFS that is nearest to the box's. */
+static const char *zfs_line(const struct sl_box *box)
+{
+	return box->zil == SL_ZFS_23 ? "2.3" : "2.1";
+}
+
+static int images_find(struct sl_lab_plan *plan, const char *zfs, struct sl_err *err)
 {
 	json_t *manifest = NULL;
 	char label[64];
 	int rc;
 
-	(void)snprintf(label, sizeof(label), "storage-%.40s", version ? version : ZFS_DEFAULT);
-	rc = image_find(label, plan->storage_image, &manifest, err);
+	(void)snprintf(label, sizeof(label), "storage-%.40s", zfs);
+	rc = image_find(label, zfs, plan->storage_image, &manifest, err);
 	if (rc < 0) {
 		return rc;
 	}
@@ -110,7 +115,7 @@ static int images_find(struct sl_lab_plan *plan, const char *version, struct sl_
 	if (!plan->guest) {
 		return 0;
 	}
-	rc = image_find("guest", plan->guest_image, &manifest, err);
+	rc = image_find("guest", NULL, plan->guest_image, &manifest, err);
 	if (rc == 0) {
 		manifest_text(manifest, "cmdline", plan->guest_cmdline, sizeof(plan->guest_cmdline));
 		json_decref(manifest);
@@ -118,47 +123,87 @@ static int images_find(struct sl_lab_plan *plan, const char *version, struct sl_
 	return rc;
 }
 
-static int disk_add(struct sl_lab_plan *plan, const struct sl_dev_spec *spec, bool log, int number,
+static int disk_add(struct sl_lab_plan *plan, const struct sl_dev_spec *spec, enum sl_lab_role role,
 		    struct sl_err *err)
 {
+	static const char *const words[] = {
+	    [SL_LAB_LOG] = "log", [SL_LAB_SPECIAL] = "special", [SL_LAB_CACHE] = "cache"};
 	struct sl_lab_disk *disk = &plan->disks[plan->n_disks];
+	int number = 0;
 
 	if (plan->n_disks == SL_LAB_DISKS_MAX) {
-		return sl_err_set(err, -E2BIG, "lab: more than %d disks", SL_LAB_DISKS_MAX);
+		return sl_err_set(err, -E2BIG,
+				  "lab: more than %d disks; choose fewer variants with --variant",
+				  SL_LAB_DISKS_MAX);
+	}
+	for (int i = 0; i < plan->n_disks; i++) {
+		number += plan->disks[i].role == role;
 	}
 	(void)snprintf(disk->serial, sizeof(disk->serial), "%s%d",
-		       log                        ? "log"
+		       role != SL_LAB_DATA        ? words[role]
 		       : spec->kind == SL_DEV_HDD ? "hdd"
 						  : "ssd",
 		       number);
 	disk->spec = spec;
-	disk->log = log;
-	plan->n_disks++;
+	disk->role = role;
+	return plan->n_disks++;
+}
+
+/* A disk of that role and name that this variant does not use yet: variants share their devices. */
+static int disk_place(struct sl_lab_plan *plan, const struct sl_dev_spec *spec, enum sl_lab_role role,
+		      bool *used, struct sl_err *err)
+{
+	int at = 0;
+
+	while (at < plan->n_disks && (used[at] || plan->disks[at].role != role ||
+				      strcmp(plan->disks[at].spec->name, spec->name) != 0)) {
+		at++;
+	}
+	if (at == plan->n_disks) {
+		at = disk_add(plan, spec, role, err);
+	}
+	if (at >= 0) {
+		used[at] = true;
+	}
+	return at;
+}
+
+/* A mirror is one of ZFS's, of as many disks. */
+static int vdevs_place(struct sl_lab_plan *plan, const struct sl_dev_spec *specs, int n,
+		       enum sl_lab_role role, struct sl_lab_vdev *ret, struct sl_err *err)
+{
+	bool used[SL_LAB_DISKS_MAX] = {false};
+
+	for (int i = 0; i < n; i++) {
+		bool mirror = specs[i].kind == SL_DEV_MIRROR;
+
+		ret[i] = (struct sl_lab_vdev){.n = mirror ? specs[i].n_members : 1};
+		for (int k = 0; k < ret[i].n; k++) {
+			ret[i].disk[k] =
+			    disk_place(plan, mirror ? specs[i].members[k] : &specs[i], role, used, err);
+			if (ret[i].disk[k] < 0) {
+				return ret[i].disk[k];
+			}
+		}
+	}
 	return 0;
 }
 
-/* Variants with the same device share a disk; the k-th of the same name in one variant is another disk. */
-static int log_place(struct sl_lab_plan *plan, int v, int device, struct sl_err *err)
+static int pool_plan(struct sl_lab_plan *plan, struct sl_err *err)
 {
-	const struct sl_box *box = &plan->boxes[v];
-	const char *name = box->log[device].name;
-	int earlier = 0, logs = 0, rc;
+	const struct sl_box *box = &plan->boxes[0];
+	int rc = 0;
 
-	for (int i = 0; i < device; i++) {
-		earlier += strcmp(box->log[i].name, name) == 0;
+	plan->n_special = box->n_special;
+	rc = vdevs_place(plan, box->special, box->n_special, SL_LAB_SPECIAL, plan->special, err);
+	for (int i = 0; i < box->n_cache && rc >= 0; i++) {
+		rc = disk_add(plan, &box->cache[i], SL_LAB_CACHE, err);
 	}
-	for (int i = 0; i < plan->n_disks; i++) {
-		logs += plan->disks[i].log;
-		if (plan->disks[i].log && strcmp(plan->disks[i].spec->name, name) == 0 && earlier-- == 0) {
-			plan->logs[v][plan->n_logs[v]++] = plan->disks[i].serial;
-			return 0;
-		}
+	for (int v = 0; v < plan->n_variants && rc >= 0; v++) {
+		plan->n_logs[v] = plan->boxes[v].n_log;
+		rc = vdevs_place(plan, plan->boxes[v].log, plan->n_logs[v], SL_LAB_LOG, plan->logs[v], err);
 	}
-	rc = disk_add(plan, &box->log[device], true, logs, err);
-	if (rc == 0) {
-		plan->logs[v][plan->n_logs[v]++] = plan->disks[plan->n_disks - 1].serial;
-	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 static int disks_plan(struct sl_lab_plan *plan, struct sl_err *err)
@@ -166,38 +211,101 @@ static int disks_plan(struct sl_lab_plan *plan, struct sl_err *err)
 	const struct sl_box *box = &plan->boxes[0];
 	int rc = 0;
 
-	for (int i = 0; i < box->n_data && rc == 0; i++) {
-		rc = disk_add(plan, &box->data[i], false, i, err);
+	for (int i = 0; i < box->n_data && rc >= 0; i++) {
+		rc = disk_add(plan, &box->data[i], SL_LAB_DATA, err);
 	}
-	for (int v = 0; v < plan->n_variants && rc == 0 && !plan->ext4; v++) {
-		for (int i = 0; i < plan->boxes[v].n_log && rc == 0; i++) {
-			rc = log_place(plan, v, i, err);
-		}
-	}
-	return rc;
+	return rc < 0 || plan->ext4 ? (rc < 0 ? rc : 0) : pool_plan(plan, err);
 }
 
-static bool same_pool(const struct sl_box *a, const struct sl_box *b)
-{
-	bool same = a->data_layout == b->data_layout && a->data_vdevs == b->data_vdevs &&
-		    a->n_data == b->n_data && a->ashift == b->ashift;
+/* What stays as it is while a lab is up, as the lab makes it of a box. */
+struct fixed {
+	const char *key;
+	double value;                    /* of disks their number */
+	const struct sl_dev_spec *disks; /* else NULL */
+};
 
-	for (int i = 0; i < a->n_data && same; i++) {
-		same = strcmp(a->data[i].name, b->data[i].name) == 0;
+#define FIXED_MAX 20
+
+static int machines_fixed(const struct sl_lab_plan *plan, const struct sl_box *box, struct fixed *ret)
+{
+	int64_t storage, guest;
+	char why[160];
+	int n = 0;
+
+	sl_lab_memory(box, &storage, &guest);
+	ret[n++] = (struct fixed){"nas.memory", (double)storage, NULL};
+	ret[n++] = (struct fixed){"nas.nfsd_threads", (double)box->nfsd_threads, NULL};
+	if (plan->guest) {
+		ret[n++] = (struct fixed){"guests.memory", (double)guest, NULL};
+		ret[n++] = (struct fixed){"guests.disk_cache", box->disk_cache, NULL};
+	}
+	if (sl_accel_kvm(why, sizeof(why))) {
+		ret[n++] = (struct fixed){"nas.vcpus", (double)box->nas_vcpus, NULL};
+		ret[n++] = (struct fixed){"guests.vcpus", (double)box->guest_vcpus, NULL};
+	}
+	return n;
+}
+
+/* The guest's disk keeps the record size it was made with, and what lies on it its compression. */
+static int pool_fixed(const struct sl_box *box, struct fixed *ret)
+{
+	const struct fixed fixed[] = {
+	    {"pool.data.layout", box->data_layout, NULL},
+	    {"pool.data.vdevs", box->data_layout == SL_LAYOUT_STRIPE ? 0 : (double)box->data_vdevs, NULL},
+	    {"pool.ashift", (double)box->ashift, NULL},
+	    {"pool.encryption", box->encryption == SL_ENCRYPT_ZFS, NULL},
+	    {"pool.recordsize", box->recordsize_bytes, NULL},
+	    {"pool.compression", box->compression, NULL},
+	    {"pool.special", box->n_special, box->special},
+	    {"pool.special_small_blocks", box->n_special > 0 ? box->special_small_bytes : 0, NULL},
+	    {"pool.cache", box->n_cache, box->cache},
+	};
+
+	memcpy(ret, fixed, sizeof(fixed));
+	return sizeof(fixed) / sizeof(fixed[0]);
+}
+
+static int fixed_of(const struct sl_lab_plan *plan, const struct sl_box *box, const char *zfs,
+		    struct fixed ret[FIXED_MAX])
+{
+	int n = machines_fixed(plan, box, ret);
+
+	ret[n++] = (struct fixed){"pool.data.disks", box->n_data, box->data};
+	if (!plan->ext4) {
+		n += pool_fixed(box, ret + n);
+		ret[n++] = (struct fixed){"nas.zil", zfs ? 0 : strcmp(zfs_line(box), "2.3") == 0, NULL};
+	}
+	return n;
+}
+
+static bool same(const struct fixed *a, const struct fixed *b)
+{
+	bool same = a->value == b->value;
+
+	for (int i = 0; same && a->disks && i < (int)a->value; i++) {
+		same = strcmp(a->disks[i].name, b->disks[i].name) == 0;
 	}
 	return same;
 }
 
-/* Only its log devices and properties can be changed while it lives. */
-static int pool_check(const struct sl_lab_plan *plan, struct sl_err *err)
+/* `zfs`: the line of OpenZFS that was asked for, NULL = what the boxes say. */
+static int variants_check(const struct sl_lab_plan *plan, const char *zfs, struct sl_err *err)
 {
+	struct fixed first[FIXED_MAX], other[FIXED_MAX];
+	int n = fixed_of(plan, &plan->boxes[0], zfs, first);
+
 	for (int v = 1; v < plan->n_variants; v++) {
-		if (!same_pool(&plan->boxes[0], &plan->boxes[v])) {
-			return sl_err_set(err, -EINVAL,
-					  "lab: a lab has one pool, and variants %.40s and %.40s differ in "
-					  "pool.data; choose with --variant",
-					  sl_scenario_variant_name(plan->session.sc, plan->variants[0]),
-					  sl_scenario_variant_name(plan->session.sc, plan->variants[v]));
+		(void)fixed_of(plan, &plan->boxes[v], zfs, other);
+		for (int i = 0; i < n; i++) {
+			if (!same(&first[i], &other[i])) {
+				return sl_err_set(
+				    err, -EINVAL,
+				    "lab: variants \"%.60s\" and \"%.60s\" differ in %s, which stays as it "
+				    "is while a lab is up; choose with --variant",
+				    sl_scenario_variant_name(plan->session.sc, plan->variants[0]),
+				    sl_scenario_variant_name(plan->session.sc, plan->variants[v]),
+				    first[i].key);
+			}
 		}
 	}
 	return 0;
@@ -247,12 +355,12 @@ int sl_lab_plan(const struct sl_lab_plan_options *options, struct sl_lab_plan *r
 		rc = boxes_fill(ret, options->variants, err);
 	}
 	if (rc == 0) {
-		rc = pool_check(ret, err);
+		rc = variants_check(ret, options->zfs, err);
 	}
 	if (rc == 0) {
 		rc = disks_plan(ret, err);
 	}
-	return rc < 0 ? rc : images_find(ret, options->zfs, err);
+	return rc < 0 ? rc : images_find(ret, options->zfs ? options->zfs : zfs_line(&ret->boxes[0]), err);
 }
 
 void sl_lab_plan_fini(struct sl_lab_plan *plan)
@@ -279,5 +387,7 @@ struct sl_lab_config sl_lab_plan_config(const struct sl_lab_plan *plan, char nbd
 				      .guest = plan->guest,
 				      .dilate = plan->dilate,
 				      .n_disks = plan->n_disks,
-				      .disks = plan->disks};
+				      .disks = plan->disks,
+				      .n_special = plan->n_special,
+				      .special = plan->special};
 }

@@ -164,7 +164,8 @@ static void cpus_substitute(const struct sl_vm_lab *lab, struct sl_box *box, str
 	double *const storage_times[] = {&box->nfsd_op_cpu_ns, &box->zil_commit_cpu_ns,
 					 &box->zil_flush_cpu_ns, &box->zfs_record_cpu_ns,
 					 &box->zfs_sync_cpu_ns};
-	double *const storage_rates[] = {&box->nfsd_byte_bps, &box->zfs_copy_bps, &box->parity_bps};
+	double *const storage_rates[] = {&box->nfsd_byte_bps, &box->zfs_copy_bps, &box->parity_bps,
+					 &box->zfs_crypt_bps};
 
 	times_scale(guest_times, sizeof(guest_times) / sizeof(guest_times[0]), guest);
 	times_scale(storage_times, sizeof(storage_times) / sizeof(storage_times[0]), storage);
@@ -181,7 +182,27 @@ bool sl_vm_pool_flushes(const struct sl_box *box)
 	       (box->n_log > 0 && box->log_flush == SL_FLUSH_HONOURED);
 }
 
-static void software_substitute(struct sl_box *box, struct sl_result *result)
+static void zfs_substitute(const char *version, struct sl_box *box, struct sl_result *result)
+{
+	bool new = strncmp(version, "2.3", 3) == 0;
+	int zil = new ? SL_ZFS_23 : SL_ZFS_21;
+
+	if (box->zil != zil) {
+		box->zil = zil;
+		substitute(result, "OpenZFS %.40s; nas.zil = %s", version, new ? "2.3" : "2.1");
+	}
+	if (box->encryption == SL_ENCRYPT_GELI) {
+		box->encryption = SL_ENCRYPT_NONE;
+		substitute(result, "GELI has no counterpart on Linux: pool without encryption; "
+				   "pool.encryption = none");
+	}
+	if (box->n_cache > 0 && box->l2arc_filled > 0) {
+		box->l2arc_filled = 0;
+		substitute(result, "L2ARC: empty when the lab comes up; params.l2arc.filled = 0");
+	}
+}
+
+static void software_substitute(const char *zfs, struct sl_box *box, struct sl_result *result)
 {
 	if (box->hypervisor != SL_HYP_QEMU) {
 		box->hypervisor = SL_HYP_QEMU;
@@ -193,14 +214,7 @@ static void software_substitute(struct sl_box *box, struct sl_result *result)
 		box->database = SL_DB_MARIADB_1011;
 		substitute(result, "database: MariaDB 10.11; guests.database = mariadb-10.11");
 	}
-	if (box->zil != SL_ZFS_21) {
-		box->zil = SL_ZFS_21;
-		substitute(result, "OpenZFS 2.1; nas.zil = 2.1");
-	}
-	if (box->encryption != SL_ENCRYPT_NONE) {
-		box->encryption = SL_ENCRYPT_NONE;
-		substitute(result, "pool without encryption; pool.encryption = none");
-	}
+	zfs_substitute(zfs, box, result);
 	if (sl_vm_pool_flushes(box) &&
 	    (box->data_flush == SL_FLUSH_IGNORED || (box->n_log > 0 && box->log_flush == SL_FLUSH_IGNORED))) {
 		box->data_flush = box->log_flush = SL_FLUSH_HONOURED;
@@ -233,7 +247,7 @@ static void machines_substitute(const struct sl_vm_lab *lab, struct sl_box *box,
 
 void sl_vm_lab_box(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result)
 {
-	software_substitute(box, result);
+	software_substitute(lab->zfs, box, result);
 	machines_substitute(lab, box, result);
 	if (lab->guest_factor > 0 && lab->storage_factor > 0) {
 		cpus_substitute(lab, box, result);

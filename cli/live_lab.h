@@ -31,6 +31,7 @@ double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, c
 /* The same for a lab of virtual machines. */
 struct sl_vm_lab {
 	bool kvm;
+	const char *zfs; /* version of OpenZFS, "2.1.11-1+deb12u1" */
 	double dilate;
 	/* How many times as slow its CPUs are, on the wall, as those of the profile; 0 = as those. */
 	double guest_factor, storage_factor;

@@ -305,7 +305,7 @@ static int cuts_make(struct cutter *c, int workload, struct sl_powercut *ret, st
 /* What differs from the scenario's box. */
 static void substitutions_note(const struct cutter *c, struct sl_powercut *ret)
 {
-	struct sl_vm_lab lab = {.dilate = c->plan.dilate};
+	struct sl_vm_lab lab = {.zfs = c->plan.zfs, .dilate = c->plan.dilate};
 	struct sl_result said = {0};
 	char nbd[SL_LAB_PATH_MAX];
 

@@ -33,9 +33,11 @@ int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *
 	return rc < 0
 		   ? rc
 		   : sl_lab_tell(dir, "storage", STEP_MS, NULL, err,
-				 "cd /sys/module/zfs/parameters && echo %.0f >zfs_txg_timeout && "
-				 "echo %d >zfs_nocacheflush",
-				 box->txg_timeout_ns / 1e9 * dilate + 0.5, sl_vm_pool_flushes(box) ? 0 : 1);
+				 "cd /sys/module/zfs/parameters && echo %d >zfs_txg_timeout && "
+				 "echo %d >zfs_nocacheflush && echo %.0f >l2arc_write_max && "
+				 "echo %d >l2arc_feed_secs",
+				 sl_lab_timer_s(box->txg_timeout_ns, dilate), sl_vm_pool_flushes(box) ? 0 : 1,
+				 box->l2arc_write_max_bytes, sl_lab_timer_s(1e9, dilate));
 }
 
 static struct sl_live_load load_of(const struct sl_vm_cell *cell, bool prepare)
@@ -152,7 +154,7 @@ void sl_vm_requests_parse(const char *status, struct sl_vm_requests *ret)
 
 		if (strncmp(line, "disk log", 8) == 0) {
 			ret->log_writes += writes;
-		} else if (strncmp(line, "disk ", 5) == 0) {
+		} else if (strncmp(line, "disk ", 5) == 0 && strncmp(line, "disk cache", 10) != 0) {
 			ret->data_writes += writes;
 			ret->data_flushes += number_after(line, length, " flushes ");
 		}

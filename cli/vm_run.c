@@ -53,17 +53,18 @@ static int plan_make(struct job *job, struct sl_err *err)
 	return sl_lab_plan(&plan, &job->plan, err);
 }
 
-/* A lab that is up must be of this scenario. */
+/* A lab that is up must be of this scenario, with a pool of the OpenZFS that the scenario asks for. */
 static int lab_matches(const struct job *job, const char *status, struct sl_err *err)
 {
-	char key[32];
+	char words[128];
 
-	(void)snprintf(key, sizeof(key), "key %016llx\n", (unsigned long long)job->plan.key);
-	return strstr(status, key) ? 0
-				   : sl_err_set(err, -EBUSY,
-						"lab %s is up with another scenario or other settings; run "
-						"sloglab vm down --name %s",
-						job->plan.name, job->plan.name);
+	(void)snprintf(words, sizeof(words), "key %016llx\nzfs %s\n", (unsigned long long)job->plan.key,
+		       job->plan.zfs);
+	return strstr(status, words) ? 0
+				     : sl_err_set(err, -EBUSY,
+						  "lab %s is up with another scenario or other settings; run "
+						  "sloglab vm down --name %s",
+						  job->plan.name, job->plan.name);
 }
 
 static int lab_up(struct job *job, struct sl_err *err)
@@ -109,7 +110,7 @@ static bool lab_kvm(const struct job *job)
 /* What the profile's CPUs would need in the lab's place: its software, one vCPU each. */
 static int profile_costs(const struct job *job, struct sl_vm_costs *ret, struct sl_err *err)
 {
-	const struct sl_vm_lab lab = {.kvm = lab_kvm(job), .dilate = 1};
+	const struct sl_vm_lab lab = {.kvm = lab_kvm(job), .zfs = job->plan.zfs, .dilate = 1};
 	struct sl_result unsaid = {0};
 	struct sl_box box = job->plan.boxes[0];
 
@@ -300,6 +301,7 @@ static int cell_model(struct job *job, const struct sl_cell *cell, struct sl_cel
 {
 	const struct sl_measured_limits limits = {.time_s = 0, .quick = job->options->quick, .dilate = 1};
 	const struct sl_vm_lab lab = {.kvm = lab_kvm(job),
+				      .zfs = job->plan.zfs,
 				      .dilate = job->dilate,
 				      .guest_factor = job->costs.oltp_ns / job->profile.oltp_ns,
 				      .storage_factor = job->costs.sync_ns / job->profile.sync_ns};

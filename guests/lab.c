@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "guests/agent.h"
 #include "guests/hypervisor.h"
+#include "guests/lab_pool.h"
 #include "guests/network.h"
 #include "guests/process.h"
 #include "sim/base/clock.h"
@@ -29,8 +31,9 @@ struct sl_lab {
 	struct sl_lab_config config;
 	struct sl_hypervisor *hypervisor;
 	struct sl_vm *vm[2];
-	bool pool;
-	char logs[256]; /* partitions of the present log vdevs, as given to zpool add; "" = none */
+	unsigned char key[SL_LAB_POOL_KEY_BYTES]; /* of an encrypted pool */
+	int n_logs;                               /* in the pool */
+	struct sl_lab_vdev logs[SL_BOX_LOG_MAX];
 };
 
 static const char *role(enum sl_lab_machine machine)
@@ -53,6 +56,13 @@ void sl_lab_memory(const struct sl_box *box, int64_t *ret_storage_bytes, int64_t
 	*ret_guest_bytes = guest > (double)MEMORY_MAX ? MEMORY_MAX : (int64_t)guest;
 	*ret_storage_bytes = *ret_storage_bytes < MEMORY_MIN ? MEMORY_MIN : *ret_storage_bytes;
 	*ret_guest_bytes = *ret_guest_bytes < MEMORY_MIN ? MEMORY_MIN : *ret_guest_bytes;
+}
+
+int sl_lab_timer_s(double ns, double dilate)
+{
+	double s = ns / 1e9 * dilate;
+
+	return s < 1 ? 1 : (int)(s + 0.5);
 }
 
 /* Domains */
@@ -95,10 +105,9 @@ void sl_lab_domain(const struct sl_lab_config *config, enum sl_lab_machine machi
 	if (storage) {
 		size_t used = strlen(text->cmdline);
 
-		/* Timers of ZFS are dilated like the disks below it. */
 		(void)snprintf(text->cmdline + used, sizeof(text->cmdline) - used,
-			       " sl.nfsd=%d zfs.zfs_txg_timeout=%.0f", (int)config->box->nfsd_threads,
-			       config->box->txg_timeout_ns / 1e9 * config->dilate + 0.5);
+			       " sl.nfsd=%d zfs.zfs_txg_timeout=%d", (int)config->box->nfsd_threads,
+			       sl_lab_timer_s(config->box->txg_timeout_ns, config->dilate));
 	}
 	*ret = (struct sl_domain){.name = role(machine),
 				  .kvm = config->kvm,
@@ -225,121 +234,93 @@ static int storage_run(struct sl_lab *lab, char **ret, struct sl_err *err, const
 
 /* Pool */
 
-static const char *layout_word(int layout)
+static int ext4_mount(struct sl_lab *lab, struct sl_err *err)
 {
-	static const char *const words[] = {[SL_LAYOUT_STRIPE] = "",
-					    [SL_LAYOUT_MIRROR] = "mirror",
-					    [SL_LAYOUT_RAIDZ1] = "raidz1",
-					    [SL_LAYOUT_RAIDZ2] = "raidz2",
-					    [SL_LAYOUT_RAIDZ3] = "raidz3"};
+	char command[256];
 
-	return words[layout];
+	(void)snprintf(command, sizeof(command), "sl-storage ext4 %s " SL_LAB_EXPORT,
+		       lab->config.disks[0].serial);
+	return storage_run(lab, NULL, err, command);
 }
 
-/* "raidz1 $(sl-storage part hdd0) ...", each vdev with its share of the disks. */
-static int pool_command(const struct sl_lab *lab, char *text, size_t size)
+static int export(struct sl_lab *lab, struct sl_err *err)
 {
-	const struct sl_box *box = lab->config.box;
-	int vdevs = (int)box->data_vdevs, per = box->n_data / (vdevs > 0 ? vdevs : 1);
-	size_t used = (size_t)snprintf(
-	    text, size, "zpool create -f -o ashift=%d -O atime=off -O checksum=on tank", (int)box->ashift);
+	return storage_run(lab, NULL, err, "sl-storage export " SL_LAB_EXPORT " " SL_NET_CIDR);
+}
 
-	for (int i = 0, n = 0; i < lab->config.n_disks && used < size; i++) {
-		const struct sl_lab_disk *disk = &lab->config.disks[i];
+/* `rc` of a command's text, and the command. */
+static int pool_run(struct sl_lab *lab, int rc, const char *command, struct sl_err *err)
+{
+	return rc < 0 ? sl_err_set(err, rc, "pool: too many disks") : storage_run(lab, NULL, err, command);
+}
 
-		if (disk->log) {
-			continue;
-		}
-		if (box->data_layout != SL_LAYOUT_STRIPE && n++ % per == 0) {
-			used +=
-			    (size_t)snprintf(text + used, size - used, " %s", layout_word(box->data_layout));
-		}
-		if (used < size) {
-			used += (size_t)snprintf(text + used, size - used, " $(sl-storage part %s)",
-						 disk->serial);
-		}
+/* The key lives as long as the lab: its disks do not live longer. */
+static int pool_key(struct sl_lab *lab, struct sl_err *err)
+{
+	char command[SL_LAB_POOL_TEXT_MAX];
+
+	if (!sl_lab_pool_encrypted(&lab->config)) {
+		return 0;
 	}
-	if (used < size) {
-		used += (size_t)snprintf(text + used, size - used,
-					 " && zfs create "
-					 "tank/vm");
+	return pool_run(lab, sl_lab_pool_key(lab->key, command, sizeof(command)), command, err);
+}
+
+/* A pool, or ext4 in its place. */
+static int store_create(struct sl_lab *lab, struct sl_err *err)
+{
+	char command[SL_LAB_POOL_TEXT_MAX];
+	int rc;
+
+	if (lab->config.ext4) {
+		return ext4_mount(lab, err);
 	}
-	return used < size ? 0 : -E2BIG;
+	if (getrandom(lab->key, sizeof(lab->key), 0) != (ssize_t)sizeof(lab->key)) {
+		return sl_err_set(err, -errno, "pool: no random key: %s", strerror(errno));
+	}
+	rc = pool_key(lab, err);
+	if (rc == 0) {
+		rc = pool_run(lab, sl_lab_pool_create(&lab->config, command, sizeof(command)), command, err);
+	}
+	return rc < 0 ? rc : sl_lab_pool_set(lab, lab->config.box, NULL, 0, err);
 }
 
 static int pool_create(struct sl_lab *lab, struct sl_err *err)
 {
-	char command[4096];
-	int rc = pool_command(lab, command, sizeof(command));
+	int rc = store_create(lab, err);
 
-	if (rc < 0) {
-		return sl_err_set(err, rc, "pool: too many disks");
-	}
-	if (lab->config.ext4) {
-		(void)snprintf(command, sizeof(command), "sl-storage ext4 %s " SL_LAB_EXPORT,
-			       lab->config.disks[0].serial);
-	}
-	rc = storage_run(lab, NULL, err, command);
-	if (rc == 0 && !lab->config.ext4) {
-		rc = sl_lab_pool_set(lab, lab->config.box, NULL, 0, err);
-	}
-	if (rc == 0) {
-		rc = storage_run(lab, NULL, err, "sl-storage export " SL_LAB_EXPORT " " SL_NET_CIDR);
-	}
-	lab->pool = rc == 0;
-	return rc;
+	return rc < 0 ? rc : export(lab, err);
 }
 
-static int properties_set(struct sl_lab *lab, const struct sl_box *box, struct sl_err *err)
+static bool same_logs(const struct sl_lab *lab, const struct sl_lab_vdev *logs, int n)
 {
-	static const char *const sync[] = {
-	    [SL_SYNC_STANDARD] = "standard", [SL_SYNC_ALWAYS] = "always", [SL_SYNC_DISABLED] = "disabled"};
-	char command[256];
-
-	(void)snprintf(command, sizeof(command),
-		       "zfs set sync=%s logbias=%s recordsize=%.0f compression=%s tank/vm", sync[box->sync],
-		       box->logbias == SL_LOGBIAS_THROUGHPUT ? "throughput" : "latency",
-		       box->recordsize_bytes, box->compression == SL_COMPRESS_LZ4 ? "lz4" : "off");
-	return storage_run(lab, NULL, err, command);
+	return n == lab->n_logs && (n == 0 || memcmp(logs, lab->logs, (size_t)n * sizeof(*logs)) == 0);
 }
 
-int sl_lab_pool_set(struct sl_lab *lab, const struct sl_box *box, const char *const *logs, int n,
+int sl_lab_pool_set(struct sl_lab *lab, const struct sl_box *box, const struct sl_lab_vdev *logs, int n,
 		    struct sl_err *err)
 {
-	char wanted[256] = "", command[768];
-	size_t used = 0;
+	char command[SL_LAB_POOL_TEXT_MAX];
 	int rc;
 
 	if (lab->config.ext4) {
 		return n == 0 ? 0 : sl_err_set(err, -EINVAL, "lab: an ext4 export has no log devices");
 	}
-	for (int i = 0; i < n && used < sizeof(wanted); i++) {
-		used += (size_t)snprintf(wanted + used, sizeof(wanted) - used, " %s", logs[i]);
-	}
-	if (used >= sizeof(wanted)) {
-		return sl_err_set(err, -E2BIG, "lab: too many log devices");
-	}
-	rc = properties_set(lab, box, err);
-	if (rc < 0 || strcmp(wanted, lab->logs) == 0) {
+	rc = pool_run(lab, sl_lab_pool_properties(box, command, sizeof(command)), command, err);
+	if (rc < 0 || same_logs(lab, logs, n)) {
 		return rc;
 	}
-	if (lab->logs[0]) {
-		(void)snprintf(
-		    command, sizeof(command),
-		    "for d in%s; do zpool remove tank /dev/disk/by-serial/$d-part1 || exit 1; done",
-		    lab->logs);
-		rc = storage_run(lab, NULL, err, command);
-		lab->logs[0] = '\0';
+	if (lab->n_logs > 0) {
+		rc = sl_lab_pool_log_remove(&lab->config, lab->logs, lab->n_logs, command, sizeof(command));
+		rc = pool_run(lab, rc, command, err);
+		lab->n_logs = rc == 0 ? 0 : lab->n_logs;
 	}
-	if (rc == 0 && wanted[0]) {
-		(void)snprintf(command, sizeof(command),
-			       "p=; for d in%s; do p=\"$p $(sl-storage part $d)\" || exit 1; done; "
-			       "zpool add -f tank log $p",
-			       wanted);
-		rc = storage_run(lab, NULL, err, command);
-		if (rc == 0) {
-			(void)snprintf(lab->logs, sizeof(lab->logs), "%s", wanted);
-		}
+	if (rc == 0 && n > 0) {
+		rc = sl_lab_pool_log_add(&lab->config, logs, n, command, sizeof(command));
+		rc = pool_run(lab, rc, command, err);
+	}
+	if (rc == 0 && n > 0) {
+		memcpy(lab->logs, logs, (size_t)n * sizeof(*logs));
+		lab->n_logs = n;
 	}
 	return rc;
 }
@@ -519,19 +500,20 @@ void sl_lab_kill(struct sl_lab *lab, enum sl_lab_machine machine)
 
 static int pool_import(struct sl_lab *lab, struct sl_err *err)
 {
-	char command[256];
+	char command[SL_LAB_POOL_TEXT_MAX];
 	int rc;
 
 	say(lab, "pool");
 	if (lab->config.ext4) {
-		(void)snprintf(command, sizeof(command), "sl-storage ext4 %s " SL_LAB_EXPORT,
-			       lab->config.disks[0].serial);
+		rc = ext4_mount(lab, err);
 	} else {
-		(void)snprintf(command, sizeof(command),
-			       "sl-storage disks >/dev/null && zpool import -d /dev/disk/by-serial tank");
+		rc = pool_key(lab, err);
+		if (rc == 0) {
+			rc = sl_lab_pool_import(&lab->config, command, sizeof(command));
+			rc = pool_run(lab, rc, command, err);
+		}
 	}
-	rc = storage_run(lab, NULL, err, command);
-	return rc < 0 ? rc : storage_run(lab, NULL, err, "sl-storage export " SL_LAB_EXPORT " " SL_NET_CIDR);
+	return rc < 0 ? rc : export(lab, err);
 }
 
 int sl_lab_storage_restart(struct sl_lab *lab, struct sl_err *err)

@@ -19,11 +19,24 @@
 #define SL_LAB_GUEST_DISK SL_LAB_EXPORT "/guest.img"
 #define SL_LAB_DISKS_MAX 40
 
+enum sl_lab_role {
+	SL_LAB_DATA,
+	SL_LAB_SPECIAL,
+	SL_LAB_CACHE,
+	SL_LAB_LOG /* waits for sl_lab_pool_set */
+};
+
 /* A disk of the storage VM: an export of the disk server. */
 struct sl_lab_disk {
 	char serial[24];                /* "hdd0", "log0": also the name of the export */
 	const struct sl_dev_spec *spec; /* borrowed */
-	bool log;                       /* waits for sl_lab_log */
+	enum sl_lab_role role;
+};
+
+/* A log or special vdev: a disk, or with n > 1 a mirror of several. */
+struct sl_lab_vdev {
+	int n;
+	int disk[SL_DEV_MEMBERS_MAX]; /* positions in sl_lab_config.disks */
 };
 
 /* Strings are borrowed. */
@@ -38,8 +51,9 @@ struct sl_lab_config {
 	bool ext4; /* an ext4 export in place of a pool: the cheap tier, without OpenZFS */
 	bool guest;
 	double dilate;
-	int n_disks;
-	const struct sl_lab_disk *disks;
+	int n_disks, n_special;
+	const struct sl_lab_disk *disks; /* data disks in the order of the box */
+	const struct sl_lab_vdev *special;
 	void (*progress)(void *arg, const char *what); /* at the start of each step; may be NULL */
 	bool (*stopped)(void);                         /* may be NULL */
 	void *arg;
@@ -54,6 +68,9 @@ enum sl_lab_machine {
 
 /* What the lab changes of the box, one line each: memory is capped. Filled into *ret. */
 void sl_lab_memory(const struct sl_box *box, int64_t *ret_storage_bytes, int64_t *ret_guest_bytes);
+
+/* A timer of ZFS in the storage VM, dilated like the disks below it: whole seconds, at least 1. */
+int sl_lab_timer_s(double ns, double dilate);
 
 /* Domain of a machine as sl_lab_up would define it; strings live in `config` and *ret_text. */
 struct sl_lab_text {
@@ -75,9 +92,9 @@ struct sl_vm *sl_lab_machine(struct sl_lab *lab, enum sl_lab_machine machine);
 /* "running", "off...", "died...", or for a guest whose storage is gone "all paths down: ...". */
 void sl_lab_state(struct sl_lab *lab, enum sl_lab_machine machine, char *ret, size_t size);
 
-/* Sets sync, logbias, recordsize, compression of the datastore as `box` says, and puts the log on the lab's
- * disks with these serial numbers (n = 0: none), with zpool add and remove on the live pool. */
-int sl_lab_pool_set(struct sl_lab *lab, const struct sl_box *box, const char *const *logs, int n,
+/* Sets sync and logbias of the datastore as `box` says (recordsize and compression too, for what is written
+ * from now on), and puts the log on these vdevs (n = 0: none), with zpool add and remove on the live pool. */
+int sl_lab_pool_set(struct sl_lab *lab, const struct sl_box *box, const struct sl_lab_vdev *logs, int n,
 		    struct sl_err *err);
 
 /* After the storage VM died or lost its power: starts it again, imports the pool, exports it. */

@@ -79,7 +79,7 @@ for option in '--workload oltp2' '--random 5' '--every --window 1s..2s' '--radiu
 	expect_usage '--engine vm: cuts the storage VM and its disks' b3n-2014 --engine vm $option
 done
 expect_usage 's3700' b3n-2014 --engine vm --variant s3701
-expect_usage 'differ in pool.data; choose with --variant' pool-layouts --engine vm
+expect_usage 'differ in pool.data.layout, which stays' pool-layouts --engine vm
 expect_usage 's3700' b3n-2014 --variant s3701
 expect_usage 'No such file' b3n-2014 --json /nowhere/a.json
 finish

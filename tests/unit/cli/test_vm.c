@@ -39,11 +39,13 @@ Test(vm_cell, requests_are_told_apart_by_the_disks_names)
 	sl_vm_requests_parse("latency on dilate 1\n"
 			     "disk hdd0 device x reads 1 writes 20 flushes 3 trims 0\n"
 			     "disk hdd1 device x reads 1 writes 22 flushes 4 trims 0\n"
+			     "disk special0 device x reads 1 writes 3 flushes 1 trims 0\n"
+			     "disk cache0 device x reads 1 writes 90 flushes 0 trims 0\n"
 			     "disk log0 device x reads 0 writes 700 flushes 9 trims 0\n",
 			     &n);
 	cr_assert_eq(n.log_writes, 700);
-	cr_assert_eq(n.data_writes, 42);
-	cr_assert_eq(n.data_flushes, 7);
+	cr_assert_eq(n.data_writes, 45);
+	cr_assert_eq(n.data_flushes, 8);
 }
 
 Test(vm_cell, a_line_without_the_word_takes_no_number_from_the_next)
@@ -161,11 +163,21 @@ static void b3n_box(struct sl_box *box)
 	sl_scenario_free(sc);
 }
 
+static bool says(const struct sl_result *result, const char *words)
+{
+	for (int i = 0; i < result->n_substitutions; i++) {
+		if (strstr(result->substitutions[i], words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 {
 	struct sl_result result = {0};
 	struct sl_box box, before;
-	struct sl_vm_lab lab = {.dilate = 4};
+	struct sl_vm_lab lab = {.zfs = "2.1.11-1+deb12u1", .dilate = 4};
 
 	b3n_box(&box);
 	before = box;
@@ -187,7 +199,7 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 /* A calibrated lab's factor is against what the model itself spends on the same load. */
 Test(vm_costs, are_those_of_the_profile_in_the_model)
 {
-	const struct sl_vm_lab lab = {.dilate = 1};
+	const struct sl_vm_lab lab = {.zfs = "2.1.11", .dilate = 1};
 	struct sl_result result = {0};
 	struct sl_vm_costs once, twice;
 	struct sl_err err = {0};
@@ -205,20 +217,73 @@ Test(vm_costs, are_those_of_the_profile_in_the_model)
 		  twice.oltp_ns);
 }
 
-static bool says(const struct sl_result *result, const char *words)
+Test(vm_lab, openzfs_is_the_labs_version)
 {
-	for (int i = 0; i < result->n_substitutions; i++) {
-		if (strstr(result->substitutions[i], words)) {
-			return true;
-		}
-	}
-	return false;
+	const struct sl_vm_lab old = {.zfs = "2.1.11-1+deb12u1", .dilate = 1};
+	const struct sl_vm_lab new = {.zfs = "2.3.2-2~bpo12+2", .dilate = 1};
+	struct sl_result of_old = {0}, of_new = {0}, same = {0};
+	struct sl_box box;
+
+	b3n_box(&box); /* nas.zil: 2014 */
+	sl_vm_lab_box(&old, &box, &of_old);
+	cr_expect(says(&of_old, "OpenZFS 2.1.11-1+deb12u1; nas.zil = 2.1"));
+	cr_expect_eq(box.zil, SL_ZFS_21);
+	sl_vm_lab_box(&old, &box, &same);
+	cr_expect(!says(&same, "OpenZFS"), "nothing differs");
+	sl_vm_lab_box(&new, &box, &of_new);
+	cr_expect(says(&of_new, "OpenZFS 2.3.2-2~bpo12+2; nas.zil = 2.3"));
+	cr_expect_eq(box.zil, SL_ZFS_23);
+}
+
+Test(vm_lab, native_encryption_is_real_and_geli_has_no_counterpart)
+{
+	const struct sl_vm_lab lab = {.zfs = "2.1.11", .dilate = 1};
+	struct sl_result native = {0}, below = {0};
+	struct sl_box box;
+
+	b3n_box(&box); /* geli */
+	sl_vm_lab_box(&lab, &box, &below);
+	cr_expect(says(&below, "GELI has no counterpart on Linux: pool without encryption; "
+			       "pool.encryption = none"));
+	cr_expect_eq(box.encryption, SL_ENCRYPT_NONE);
+	box.encryption = SL_ENCRYPT_ZFS;
+	sl_vm_lab_box(&lab, &box, &native);
+	cr_expect(!says(&native, "encryption"));
+	cr_expect_eq(box.encryption, SL_ENCRYPT_ZFS);
+}
+
+/* It runs on the same CPU. */
+Test(vm_lab, encryption_is_as_many_times_as_slow_as_the_rest)
+{
+	const struct sl_vm_lab lab = {.zfs = "2.1.11", .dilate = 1, .guest_factor = 1, .storage_factor = 5};
+	struct sl_result result = {0};
+	struct sl_box box, before;
+
+	b3n_box(&box);
+	before = box;
+	sl_vm_lab_box(&lab, &box, &result);
+	cr_expect_float_eq(box.zfs_crypt_bps, before.zfs_crypt_bps / 5, 1);
+}
+
+Test(vm_lab, the_l2arc_begins_empty)
+{
+	const struct sl_vm_lab lab = {.zfs = "2.1.11", .dilate = 1};
+	struct sl_result without = {0}, with = {0};
+	struct sl_box box;
+
+	b3n_box(&box);
+	sl_vm_lab_box(&lab, &box, &without);
+	cr_expect(!says(&without, "L2ARC"));
+	box.n_cache = 1;
+	sl_vm_lab_box(&lab, &box, &with);
+	cr_expect(says(&with, "params.l2arc.filled = 0"));
+	cr_expect_eq(box.l2arc_filled, 0);
 }
 
 /* zfs_nocacheflush is for all disks. */
 Test(vm_lab, flushes_reach_all_disks_or_none)
 {
-	const struct sl_vm_lab lab = {.dilate = 1};
+	const struct sl_vm_lab lab = {.zfs = "2.1.11", .dilate = 1};
 	struct sl_result none = {0}, all = {0};
 	struct sl_box box;
 

@@ -18,7 +18,7 @@ static const struct sl_dev_spec log_ssd = {.name = "intel-dc-s3500-80", .kind = 
 static const struct sl_lab_disk disks[] = {
     {.serial = "hdd0", .spec = &hard_disk},
     {.serial = "hdd1", .spec = &hard_disk},
-    {.serial = "log0", .spec = &log_ssd, .log = true},
+    {.serial = "log0", .spec = &log_ssd, .role = SL_LAB_LOG},
 };
 
 static struct sl_box box_of_2014(void)
