@@ -124,7 +124,7 @@ static void source_write(struct xml *x, const struct sl_domain_disk *disk)
 
 static void disk_write(struct xml *x, const struct sl_domain_disk *disk, int index)
 {
-	char name[8], rate[16];
+	char name[8], rate[16], unit[16];
 
 	/* sda .. sdz, sdaa ..; only libvirt sees it: the machine goes by serial numbers. */
 	if (index < 26) {
@@ -156,6 +156,16 @@ static void disk_write(struct xml *x, const struct sl_domain_disk *disk, int ind
 	if (disk->product) {
 		element(x, "product", disk->product);
 	}
+	/* Left to libvirt, the eighth goes to a second controller, of a kind that the machine has no driver
+	 * for. */
+	(void)snprintf(unit, sizeof(unit), "%d", index);
+	open_tag(x, "address");
+	attribute(x, "type", "drive");
+	attribute(x, "controller", "0");
+	attribute(x, "bus", "0");
+	attribute(x, "target", "0");
+	attribute(x, "unit", unit);
+	close_tag(x);
 	close_tag(x);
 }
 

@@ -204,5 +204,8 @@ Test(domain, every_disk_has_a_target_of_its_own)
 	expect_at(xml, "//disk[26]/target/@dev", "sdz");
 	expect_at(xml, "//disk[27]/target/@dev", "sdaa");
 	expect_at(xml, "count(//disk[target/@dev = preceding::disk/target/@dev])", "0");
+	/* All on the one controller there is a driver for. */
+	expect_at(xml, "count(//disk/address[@controller = '0' and @target = '0'])", "40");
+	expect_at(xml, "count(//disk[address/@unit = preceding::disk/address/@unit])", "0");
 	free(xml);
 }
