@@ -360,7 +360,10 @@ int sl_lab_plan(const struct sl_lab_plan_options *options, struct sl_lab_plan *r
 	if (rc == 0) {
 		rc = disks_plan(ret, err);
 	}
-	return rc < 0 ? rc : images_find(ret, options->zfs ? options->zfs : zfs_line(&ret->boxes[0]), err);
+	if (rc == 0) {
+		rc = images_find(ret, options->zfs ? options->zfs : zfs_line(&ret->boxes[0]), err);
+	}
+	return rc;
 }
 
 void sl_lab_plan_fini(struct sl_lab_plan *plan)

@@ -12,6 +12,16 @@ struct command {
 	size_t size, used;
 };
 
+static struct command on(char *text, size_t size)
+{
+	struct command command;
+
+	command.text = text;
+	command.size = size;
+	command.used = 0;
+	return command;
+}
+
 __attribute__((format(printf, 2, 3))) static void add(struct command *command, const char *format, ...)
 {
 	va_list args;
@@ -106,7 +116,7 @@ static void add_caches(struct command *command, const struct sl_lab_config *conf
 int sl_lab_pool_create(const struct sl_lab_config *config, char *text, size_t size)
 {
 	const struct sl_box *box = config->box;
-	struct command command = {.text = text, .size = size};
+	struct command command = on(text, size);
 
 	partition_begin(&command);
 	for (int i = 0; i < config->n_disks; i++) {
@@ -137,7 +147,7 @@ int sl_lab_pool_properties(const struct sl_box *box, char *text, size_t size)
 {
 	static const char *const sync[] = {
 	    [SL_SYNC_STANDARD] = "standard", [SL_SYNC_ALWAYS] = "always", [SL_SYNC_DISABLED] = "disabled"};
-	struct command command = {.text = text, .size = size};
+	struct command command = on(text, size);
 
 	add(&command, "zfs set sync=%s logbias=%s recordsize=%.0f compression=%s tank/vm", sync[box->sync],
 	    box->logbias == SL_LOGBIAS_THROUGHPUT ? "throughput" : "latency", box->recordsize_bytes,
@@ -148,7 +158,7 @@ int sl_lab_pool_properties(const struct sl_box *box, char *text, size_t size)
 int sl_lab_pool_log_add(const struct sl_lab_config *config, const struct sl_lab_vdev *logs, int n, char *text,
 			size_t size)
 {
-	struct command command = {.text = text, .size = size};
+	struct command command = on(text, size);
 
 	partition_begin(&command);
 	for (int i = 0; i < n; i++) {
@@ -167,7 +177,7 @@ int sl_lab_pool_log_add(const struct sl_lab_config *config, const struct sl_lab_
 int sl_lab_pool_log_remove(const struct sl_lab_config *config, const struct sl_lab_vdev *logs, int n,
 			   char *text, size_t size)
 {
-	struct command command = {.text = text, .size = size};
+	struct command command = on(text, size);
 
 	for (int i = 0; i < n; i++) {
 		for (int k = logs[i].n - 1; k >= 0; k--) {
@@ -181,7 +191,7 @@ int sl_lab_pool_log_remove(const struct sl_lab_config *config, const struct sl_l
 
 int sl_lab_pool_import(const struct sl_lab_config *config, char *text, size_t size)
 {
-	struct command command = {.text = text, .size = size};
+	struct command command = on(text, size);
 
 	add(&command, "sl-storage disks >/dev/null && zpool import%s -d /dev/disk/by-serial tank",
 	    sl_lab_pool_encrypted(config) ? " -l" : "");
@@ -195,7 +205,7 @@ bool sl_lab_pool_encrypted(const struct sl_lab_config *config)
 
 int sl_lab_pool_key(const unsigned char key[SL_LAB_POOL_KEY_BYTES], char *text, size_t size)
 {
-	struct command command = {.text = text, .size = size};
+	struct command command = on(text, size);
 
 	add(&command, "umask 077; printf '");
 	for (int i = 0; i < SL_LAB_POOL_KEY_BYTES; i++) {
