@@ -328,6 +328,10 @@ static int boxes_fill(struct sl_lab_plan *plan, const struct sl_words *names, st
 	for (int i = 0; i < n && rc == 0; i++) {
 		plan->variants[i] = chosen.n > 0 ? chosen.index[i] : i;
 		rc = sl_scenario_box(plan->session.sc, plan->variants[i], &plan->boxes[i], err);
+		if (rc == 0) {
+			sl_box_data_disks(&plan->boxes[i], plan->boxes[i].data);
+			sl_box_log_disks(&plan->boxes[i], plan->boxes[i].log);
+		}
 	}
 	plan->n_variants = n;
 	free(chosen.index);

@@ -42,34 +42,6 @@ static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int 
 	return 0;
 }
 
-/* The data disks with this box's own figures in place of the catalogue's. */
-static void override_data_disks(const struct sl_box *box, struct sl_dev_spec *disks)
-{
-	for (int i = 0; i < box->n_data; i++) {
-		disks[i] = box->data[i];
-		if (disks[i].kind != SL_DEV_HDD) {
-			continue;
-		}
-		if (box->data_write_ack_ns > 0) {
-			disks[i].write_ack_ns = box->data_write_ack_ns;
-		}
-		if (box->data_write_bps > 0) {
-			disks[i].write_bps = box->data_write_bps;
-		}
-	}
-}
-
-/* The log devices behind this box's own link. */
-static void override_log_disks(const struct sl_box *box, struct sl_dev_spec *disks)
-{
-	for (int i = 0; i < box->n_log; i++) {
-		disks[i] = box->log[i];
-		if (box->log_link_bps > 0) {
-			disks[i].link_bps = box->log_link_bps;
-		}
-	}
-}
-
 static bool rotates(const struct sl_dev_spec *disk)
 {
 	bool any = disk->kind == SL_DEV_HDD || disk->kind == SL_DEV_RAID10;
@@ -126,8 +98,8 @@ static int add_all_disks(struct sl_pool *pool, const struct sl_box *box, uint64_
 	struct sl_dev_spec data[SL_BOX_DATA_MAX], log[SL_BOX_LOG_MAX];
 	int rc;
 
-	override_data_disks(box, data);
-	override_log_disks(box, log);
+	sl_box_data_disks(box, data);
+	sl_box_log_disks(box, log);
 	rc = add_disks(&pool->data, data, box->n_data, "data", seed, err);
 	rc = rc == 0 ? add_disks(&pool->log, log, box->n_log, "log", seed, err) : rc;
 	rc = rc == 0 ? add_disks(&pool->special, box->special, box->n_special, "special", seed, err) : rc;

@@ -215,6 +215,24 @@ Test(lab_plan, a_mirror_has_as_many_disks_and_variants_share_them, .init = folde
 	sl_lab_plan_fini(&plan);
 }
 
+Test(lab_plan, disks_have_the_figures_of_the_box, .init = folder_make, .fini = folder_remove)
+{
+	const struct sl_words sets = {.n = 3,
+				      .word = {"params.data.write_ack=0.5ms", "params.data.write_rate=20MB/s",
+					       "params.log.link_rate=90MB/s"}};
+	struct sl_lab_plan plan;
+	struct sl_err err;
+	int rc = plan_with("  one: {set: {pool.log: stec-zeusram-8}}\n",
+			   (struct sl_lab_plan_options){.sets = &sets}, &plan, &err);
+
+	cr_assert_eq(rc, 0, "%s", err.msg);
+	cr_assert_eq(plan.n_disks, 4 + 1);
+	cr_expect_eq(plan.disks[3].spec->write_ack_ns, 500000);
+	cr_expect_eq(plan.disks[3].spec->write_bps, 20e6);
+	cr_expect_eq(plan.disks[4].spec->link_bps, 90e6);
+	sl_lab_plan_fini(&plan);
+}
+
 Test(lab_plan, special_and_cache_devices_are_disks_of_their_own, .init = folder_make, .fini = folder_remove)
 {
 	static const struct sl_words names = {.n = 1, .word = {"both"}};

@@ -1,0 +1,27 @@
+#include "sim/scenario/box.h"
+
+void sl_box_data_disks(const struct sl_box *box, struct sl_dev_spec *ret)
+{
+	for (int i = 0; i < box->n_data; i++) {
+		ret[i] = box->data[i];
+		if (ret[i].kind != SL_DEV_HDD) {
+			continue;
+		}
+		if (box->data_write_ack_ns > 0) {
+			ret[i].write_ack_ns = box->data_write_ack_ns;
+		}
+		if (box->data_write_bps > 0) {
+			ret[i].write_bps = box->data_write_bps;
+		}
+	}
+}
+
+void sl_box_log_disks(const struct sl_box *box, struct sl_dev_spec *ret)
+{
+	for (int i = 0; i < box->n_log; i++) {
+		ret[i] = box->log[i];
+		if (box->log_link_bps > 0) {
+			ret[i].link_bps = box->log_link_bps;
+		}
+	}
+}
