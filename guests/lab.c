@@ -401,6 +401,13 @@ static int storage_step(struct sl_lab *lab, struct sl_err *err)
 
 int sl_lab_guest_start(struct sl_lab *lab, struct sl_err *err)
 {
+	/* QEMU would wait for its disk's server, and all of the lab for QEMU. */
+	if (!lab->vm[SL_LAB_STORAGE] || !sl_vm_alive(lab->vm[SL_LAB_STORAGE])) {
+		return sl_err_set(
+		    err, -EHOSTDOWN,
+		    "guest: its disk is on the storage VM, which does not run; sloglab vm up starts "
+		    "both, in that order");
+	}
 	return vm_up(lab, SL_LAB_GUEST, err);
 }
 

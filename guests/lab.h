@@ -99,7 +99,7 @@ int sl_lab_pool_set(struct sl_lab *lab, const struct sl_box *box, const struct s
 
 /* After the storage VM died or lost its power: starts it again, imports the pool, exports it. */
 int sl_lab_storage_restart(struct sl_lab *lab, struct sl_err *err);
-/* A guest, fresh from its disk on the datastore. */
+/* A guest, fresh from its disk on the datastore. -EHOSTDOWN while the storage VM does not run. */
 int sl_lab_guest_start(struct sl_lab *lab, struct sl_err *err);
 /* Pulls the plug. */
 void sl_lab_kill(struct sl_lab *lab, enum sl_lab_machine machine);

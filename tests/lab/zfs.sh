@@ -105,6 +105,17 @@ note "$(tr '\n' ' ' <"$work/verdict")"
 # server had only in memory, and whose COMMIT the new one answered, is lost; at most one for each writer.
 [ "${lost:-3}" -le 2 ] || fail "$lost acknowledged writes are lost, more than were in flight"
 [ "${lost:-3}" -eq 0 ] || note "$lost lost by QEMU's NFS client (unstable data of the old server, committed by the new one)"
+note "boot order: as after a cut of the whole box, the guest first"
+for machine in guest storage; do
+	"$sloglab" ctl "$lab/control.sock" kill $machine >"$work/out" 2>&1 || fail "kill $machine: $(cat "$work/out")"
+done
+timeout 60 "$sloglab" ctl "$lab/control.sock" start guest >"$work/out" 2>&1 && fail "a guest without its datastore starts"
+grep -q 'its disk is on the storage VM, which does not run; sloglab vm up starts both' "$work/out" ||
+	fail "a guest without its datastore: $(cat "$work/out")"
+up "$scenario"
+grep -q 'storage VM: started again' "$work/up.err" || fail "vm up: $(cat "$work/up.err")"
+grep -q 'guest: started again' "$work/up.err" || fail "vm up: $(cat "$work/up.err")"
+guest 'test -s /captured' >"$work/out" 2>&1 || fail "the guest's disk is not what it was"
 "$sloglab" vm down >"$work/out" 2>&1 || fail "down: $(cat "$work/out")"
 nothing_left "vm down"
 finish
