@@ -58,8 +58,10 @@ static int by_value(const void *a, const void *b)
 
 static double median(int64_t *values, size_t n)
 {
+	size_t middle = n / 2;
+
 	qsort(values, n, sizeof(*values), by_value);
-	return (double)values[n / 2];
+	return (double)values[middle];
 }
 
 /* Median time of a direct write of `bytes`, flushed if asked for: QEMU skips a flush that finds nothing

@@ -358,6 +358,27 @@ static int run_full(struct run *run, struct sl_err *err)
 	return sl_full_run(&run->session, &options, &run->full, err);
 }
 
+/* What belongs to a whole run: the files. Returns an exit code. */
+static int run_finish(struct run *run, struct sl_report *report, struct sl_err *err)
+{
+	if (run->wants_full) {
+		if (run_full(run, err) < 0) {
+			return err->code == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
+		}
+		report->full = &run->full;
+	}
+	if (run_write(run, report, err) < 0) {
+		return SL_EXIT_FAILED;
+	}
+	if (run->is_live && !run->live.trustworthy) {
+		sl_err_set(err, -ETIME,
+			   "timing not trustworthy: replies were late by more than 20 %% of the modelled "
+			   "latency; run again on a quieter machine");
+		return SL_EXIT_FAILED;
+	}
+	return SL_EXIT_OK;
+}
+
 /* Runs, prints, writes; files are written only when everything asked for was measured. */
 static int run_do(struct run *run, struct sl_err *err)
 {
@@ -391,23 +412,7 @@ static int run_do(struct run *run, struct sl_err *err)
 		fputs("the table holds what was measured until an error; no files were written\n", stderr);
 		return SL_EXIT_FAILED;
 	}
-
-	if (run->wants_full) {
-		if (run_full(run, err) < 0) {
-			return err->code == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
-		}
-		report.full = &run->full;
-	}
-	if (run_write(run, &report, err) < 0) {
-		return SL_EXIT_FAILED;
-	}
-	if (run->is_live && !run->live.trustworthy) {
-		sl_err_set(err, -ETIME,
-			   "timing not trustworthy: replies were late by more than 20 %% of the modelled "
-			   "latency; run again on a quieter machine");
-		return SL_EXIT_FAILED;
-	}
-	return SL_EXIT_OK;
+	return run_finish(run, &report, err);
 }
 
 static void run_fini(struct run *run)
