@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/tempdir.h"
 
+#define HALF_BUILT "build" /* the folder of the cache where images/build.sh works */
 #define MIB 1048576
 
 #define GO_ON (-1)
@@ -57,7 +58,7 @@ static int cmd_list(const struct sl_command *self, int argc, char **argv, struct
 	static const struct sl_option none[] = {{NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
 	static const char *const headings[] = {"<image",   "<key", "<kernel", "<OpenZFS",
 					       "<MariaDB", "size", "<built",  "<state"};
-	char cache[PATH_MAX], work[PATH_MAX + 8];
+	char cache[PATH_MAX], half_built[PATH_MAX + 8];
 	struct sl_table *table;
 	struct sl_image *images;
 	int code = command_start(self, none, argc, argv, cache, err);
@@ -78,8 +79,9 @@ static int cmd_list(const struct sl_command *self, int argc, char **argv, struct
 		}
 		sl_table_print(table, stdout);
 		sl_table_free(table);
-		(void)snprintf(work, sizeof(work), "%s/work", cache);
-		printf("in %s; half-built: %llu MiB\n", cache, (unsigned long long)sl_tree_bytes(work) / MIB);
+		(void)snprintf(half_built, sizeof(half_built), "%s/" HALF_BUILT, cache);
+		printf("in %s; half-built: %llu MiB\n", cache,
+		       (unsigned long long)sl_tree_bytes(half_built) / MIB);
 	}
 	free(images);
 	return SL_EXIT_OK;
@@ -116,7 +118,7 @@ static int cmd_clean(const struct sl_command *self, int argc, char **argv, struc
 		return SL_EXIT_FAILED;
 	}
 	n = sl_images(cache, &images, err);
-	freed = folder_remove(cache, "work");
+	freed = folder_remove(cache, HALF_BUILT);
 	for (int i = 0; i < n; i++) {
 		if (!images[i].current && !all) {
 			freed += images[i].bytes;

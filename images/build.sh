@@ -104,13 +104,13 @@ built() {
 }
 
 work_of() {
-	echo "$SL_CACHE/work/$(cat "$plan/$1.label")-$(cat "$plan/$1.key")"
+	echo "$SL_CACHE/build/$(cat "$plan/$1.label")-$(cat "$plan/$1.key")"
 }
 
 # make_one: runs the stages that are left, then publishes.
 make_one() {
 	work=$(work_of "$recipe")
-	for old in "$SL_CACHE/work/$label"-*; do # half-built from other inputs
+	for old in "$SL_CACHE/build/$label"-*; do # half-built from other inputs
 		[ "$old" = "$work" ] || rm -rf "$old"
 	done
 	mkdir -p "$work"
@@ -145,11 +145,11 @@ current() {
 	tell "image $name $2 $target"
 }
 
-mkdir -p "$SL_CACHE/images" "$SL_CACHE/work" || die "$SL_CACHE: cannot write; set XDG_CACHE_HOME to a folder of yours"
+mkdir -p "$SL_CACHE/images" "$SL_CACHE/build" || die "$SL_CACHE: cannot write; set XDG_CACHE_HOME to a folder of yours"
 # Every process of the build holds the lock: it is free when the last of them is gone.
 exec 9>"$SL_CACHE/lock"
 flock -n 9 || die "another image build is running here; wait for it"
-plan=$SL_CACHE/work/plan
+plan=$SL_CACHE/build/plan
 rm -rf "$plan"
 mkdir "$plan"
 recipes=$(order "$@") || exit 1

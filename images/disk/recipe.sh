@@ -44,7 +44,7 @@ stage_tree() {
 	install -m 755 "$here/disk/sl-guest" "$work/tree/usr/sbin/sl-guest"
 	mkdir -p "$work/tree/etc/mysql" "$work/tree/var/lib/mysql"
 	cp "$here/disk/my.cnf" "$work/tree/etc/mysql/my.cnf"
-	cp "$here/disk/tables.sql" "$work/tree/root/tables.sql"
+	cp "$here/disk/tables.sql" "$work/tree/var/tables.sql"
 }
 
 stage_database() {
@@ -54,9 +54,9 @@ stage_database() {
 		--skip-name-resolve --cross-bootstrap
 	# The last statement of the file shuts the server down; after a statement that fails it would run for ever.
 	inside "$work/tree" sh -c 'mkdir -p /run/mysqld && exec timeout 600 mariadbd --user=root --skip-networking \
-		--innodb-flush-log-at-trx-commit=0 --init-file=/root/tables.sql'
+		--innodb-flush-log-at-trx-commit=0 --init-file=/var/tables.sql'
 	inside "$work/tree" test -s /var/lib/mysql/sbtest/sbtest1.ibd
-	rm "$work/tree/root/tables.sql"
+	rm "$work/tree/var/tables.sql"
 }
 
 # Nothing is left for the guest's kernel to initialise: that would be writes nobody asked for.
