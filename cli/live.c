@@ -178,14 +178,7 @@ static int pair_keep(struct job *job, const struct group *group, struct pair *pa
 				 "the load has none");
 	}
 	if (!pair->timing.trustworthy) {
-		char late[32], modelled[32], text[160];
-
-		sl_report_time(pair->timing.lateness_p99_ns, late, sizeof(late));
-		sl_report_time(pair->timing.modelled_p50_ns, modelled, sizeof(modelled));
-		snprintf(text, sizeof(text),
-			 "timing not trustworthy: replies were late by %s (p99) where %s (p50) is modelled",
-			 late, modelled);
-		sl_measured_warn(&pair->real, text);
+		sl_measured_warn_late(&pair->real, "timing not trustworthy: replies", &pair->timing);
 		live->trustworthy = false;
 	}
 	timings = realloc(live->timings, (size_t)(live->n_timings + 1) * sizeof(*timings));

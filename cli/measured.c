@@ -61,6 +61,17 @@ void sl_measured_warn(struct sl_cell *cell, const char *text)
 	}
 }
 
+void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing)
+{
+	char late[32], modelled[32], text[160];
+
+	sl_report_time(timing->lateness_p99_ns, late, sizeof(late));
+	sl_report_time(timing->modelled_p50_ns, modelled, sizeof(modelled));
+	(void)snprintf(text, sizeof(text), "%s were late by %s (p99) where %s (p50) is modelled", what, late,
+		       modelled);
+	sl_measured_warn(cell, text);
+}
+
 void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate)
 {
 	struct sl_measure m = result->measure;

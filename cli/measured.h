@@ -4,6 +4,7 @@
 #define SL_CLI_MEASURED_H
 
 #include "cli/live_load.h"
+#include "cli/report.h"
 #include "sim/stack/result.h"
 
 /* Can the workload be run for real? Without a guest, what goes through libnfs. */
@@ -26,6 +27,8 @@ double sl_measured_dilate(double lab_ns, double box_ns);
 
 /* Appends to the cell's warning; what it already says is not repeated. */
 void sl_measured_warn(struct sl_cell *cell, const char *text);
+/* "WHAT were late by ... (p99) where ... (p50) is modelled" */
+void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing);
 /* Adds one run on the wall clock to the cell, undilated. */
 void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate);
 

@@ -330,16 +330,9 @@ static void warn_late(const struct job *job, struct sl_cell *cell)
 {
 	for (int i = 0; i < job->live->n_timings; i++) {
 		const struct sl_timing *t = &job->live->timings[i];
-		char late[32], modelled[32], text[160];
 
 		if (t->variant == cell->variant && t->workload == cell->workload && !t->trustworthy) {
-			sl_report_time(t->lateness_p99_ns, late, sizeof(late));
-			sl_report_time(t->modelled_p50_ns, modelled, sizeof(modelled));
-			(void)snprintf(
-			    text, sizeof(text),
-			    "the disks were late by %s (p99) where %s (p50) is modelled, on the wall", late,
-			    modelled);
-			sl_measured_warn(cell, text);
+			sl_measured_warn_late(cell, "on the wall, the disks", t);
 		}
 	}
 }
