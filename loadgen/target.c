@@ -62,12 +62,31 @@ int sl_target_failed(const struct sl_target *target, const char *what, int statu
 			  strerror(status < 0 ? -status : EIO), nfs_text(target, text, sizeof(text)));
 }
 
+static int service(struct sl_target *target, int events, struct sl_err *err)
+{
+	return nfs_service(target->nfs, events) < 0 ? sl_target_failed(target, "connection lost", -EIO, err)
+						    : 0;
+}
+
+/* Sends what was queued without asking whether there is room: there nearly always is. libnfs wants both
+ * events only while it is connected; before that, POLLOUT would tell it that it is. */
+static int send_queued(struct sl_target *target, struct sl_err *err)
+{
+	const int both = POLLIN | POLLOUT;
+
+	return (nfs_which_events(target->nfs) & both) == both ? service(target, POLLOUT, err) : 0;
+}
+
 static int service_once(struct sl_target *target, int64_t timeout_ns, struct sl_err *err)
 {
+	int rc = send_queued(target, err);
 	struct pollfd pfd = {.fd = nfs_get_fd(target->nfs), .events = (short)nfs_which_events(target->nfs)};
 	struct timespec ts;
 	int got;
 
+	if (rc) {
+		return rc;
+	}
 	if (timeout_ns > POLL_MAX_NS) {
 		timeout_ns = POLL_MAX_NS;
 	}
@@ -78,10 +97,7 @@ static int service_once(struct sl_target *target, int64_t timeout_ns, struct sl_
 		return sl_err_set(err, -errno, "%s: poll: %s", target->name, strerror(errno));
 	}
 	/* Also when nothing happened: libnfs's timeouts live there. */
-	if (nfs_service(target->nfs, got > 0 ? pfd.revents : 0) < 0) {
-		return sl_target_failed(target, "connection lost", -EIO, err);
-	}
-	return 0;
+	return service(target, got > 0 ? pfd.revents : 0, err);
 }
 
 /* Serves the connection until the step is done. */
