@@ -3,46 +3,29 @@
 # one in flight, on the datastore without any latency. usage: fileio_bench.sh BIN [ROUNDS] [WRITES]
 # The rounds alternate; the least of each counts: what the machine does besides only adds. Exits 1 when a write takes
 # more than 1.15 times as long, or as much CPU of the client, as in the bare loop.
-set -eu
 BIN=${1:?usage: fileio_bench.sh BIN [ROUNDS] [WRITES]}
 ROUNDS=${2:-8}
 WRITES=${3:-20000}
-SCRATCH=$(mktemp -d /dev/shm/sloglab-bench-XXXXXX)
-SERVER=""
-clean_up() {
-	[ -z "$SERVER" ] || kill -KILL "$SERVER" 2>/dev/null || true
-	rm -rf "$SCRATCH"
-}
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-
-"$BIN/system_nfsd" --dir="$SCRATCH/store" >"$SCRATCH/log" 2>&1 &
-SERVER=$!
-tries=200
-until grep -q ready "$SCRATCH/log"; do
-	tries=$((tries - 1))
-	[ "$tries" -gt 0 ] || { cat "$SCRATCH/log" && exit 1; }
-	sleep 0.05
-done
-read -r _ nfs mount <"$SCRATCH/log"
-ports="nfsport=$nfs&mountport=$mount"
+TMPDIR=/dev/shm
+. "${0%/*}/../tests/system/lib.sh"
+server_start "$SCRATCH/log" --dir="$SCRATCH/store"
 
 figure() {
 	sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" "$SCRATCH/json" | head -n 1
 }
 
 ours() {
-	"$BIN/sloglab-load" fileio run --url="nfs://127.0.0.1/?$ports" --files=1 --file-total=16MiB --block=4KiB --mode=rndwr \
+	"$BIN/sloglab-load" fileio run --url="nfs://127.0.0.1/?$PORTS" --files=1 --file-total=16MiB --block=4KiB --mode=rndwr \
 		--fsync-every=0 --max-requests="$WRITES" --json="$SCRATCH/json" >/dev/null
 	echo "$(figure operations) $(figure elapsed_ns) $(figure cpu_ns)" >>"$SCRATCH/ours"
 }
 
 bare() {
-	"$BIN/fileio_bench" "nfs://127.0.0.1/test_file.0?$ports" 4096 4096 "$WRITES" |
+	"$BIN/fileio_bench" "nfs://127.0.0.1/test_file.0?$PORTS" 4096 4096 "$WRITES" |
 		awk '{ print $1, $2, ($3 + $4) * 1000 }' >>"$SCRATCH/bare"
 }
 
-"$BIN/sloglab-load" fileio prepare --url="nfs://127.0.0.1/?$ports" --files=1 --file-total=16MiB
+"$BIN/sloglab-load" fileio prepare --url="nfs://127.0.0.1/?$PORTS" --files=1 --file-total=16MiB
 round=0
 while [ "$round" -lt "$ROUNDS" ]; do
 	if [ $((round % 2)) -eq 0 ]; then

@@ -1,5 +1,7 @@
 #include "sim/serve/conn.h"
 
+#include "sim/serve/arrival.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,6 +25,7 @@ struct sl_conn {
 	int64_t heard_ns, sent_ns; /* when the client last sent, or took, anything */
 	int64_t begun_ns;          /* since when an unfinished call waits for its rest, as the sweep saw it */
 	uint64_t swept_calls;
+	bool local;          /* its client is on this machine */
 	bool half_closed;    /* the client sends no more, but may wait for replies */
 	bool blocked;        /* the socket took less than there was */
 	struct sl_dues dues; /* the timed replies */
@@ -50,6 +53,7 @@ static void conn_close(struct sl_conn *conn)
 		conns->last = conn->prev;
 	}
 	conns->count--;
+	sl_affinity_forget(conns->affinity, conn->io.fd);
 	sl_loop_io_del(conns->loop, &conn->io);
 	close(conn->io.fd);
 	sl_nfs3_conn_free(conn->nfs);
@@ -65,16 +69,18 @@ static bool conn_send(struct sl_conn *conn)
 
 	conn->blocked = false;
 	while (size > 0) {
-		ssize_t sent;
+		int64_t began_ns = conn->conns->timed ? sl_dues_leave(&conn->dues, &conn->conns->late) : 0;
+		ssize_t sent = send(conn->io.fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-		sl_dues_leave(&conn->dues, &conn->conns->late);
-		sent = send(conn->io.fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0) {
 			if (errno == EINTR) {
 				continue;
 			}
 			conn->blocked = errno == EAGAIN;
 			return conn->blocked;
+		}
+		if (conn->conns->timed) {
+			sl_dues_sent(&conn->conns->late, began_ns);
 		}
 		conn->sent_ns = sl_loop_now(conn->conns->loop);
 		/* Makes room: calls that were left undecoded are submitted from here, as this client's. */
@@ -135,11 +141,25 @@ static void ack_now(const struct sl_conn *conn)
 	(void)setsockopt(conn->io.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
+/* Tells where the client is, when the bytes that came made `calls` whole calls. */
+static void conn_heard(struct sl_conn *conn, uint64_t calls, int64_t now_ns)
+{
+	bool lone = conn->local && calls == 1 && conn->client.in_service <= 1;
+
+	if (calls > 0) {
+		sl_affinity_heard(conn->conns->affinity, conn->io.fd, lone, now_ns);
+	}
+}
+
 /* Returns false when the connection is to be closed. */
 static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 {
 	struct sl_conns *conns = conn->conns;
-	ssize_t got = recv(conn->io.fd, conns->buf, conns->buf_bytes, MSG_DONTWAIT);
+	uint64_t calls = sl_nfs3_conn_calls(conn->nfs);
+	int64_t arrived_ns = now_ns, credit_ns;
+	ssize_t got = conns->timed ? sl_arrival_recv(conn->io.fd, conns->buf, conns->buf_bytes, conns->loop,
+						     &arrived_ns)
+				   : recv(conn->io.fd, conns->buf, conns->buf_bytes, MSG_DONTWAIT);
 
 	if (got < 0) {
 		return errno == EAGAIN || errno == EINTR;
@@ -149,10 +169,12 @@ static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 		return true;
 	}
 	conn->heard_ns = now_ns;
-	sl_pacer_enter(conns->pacer, &conn->client, conn->dues.credit_ns);
-	if (sl_nfs3_conn_input(conn->nfs, now_ns - conn->dues.credit_ns, conns->buf, (size_t)got) < 0) {
+	credit_ns = conn->dues.credit_ns + now_ns - arrived_ns;
+	sl_pacer_enter(conns->pacer, &conn->client, credit_ns);
+	if (sl_nfs3_conn_input(conn->nfs, now_ns - credit_ns, conns->buf, (size_t)got) < 0) {
 		return false;
 	}
+	conn_heard(conn, sl_nfs3_conn_calls(conn->nfs) - calls, now_ns);
 	if (conns->timed && conn->client.in_service > 0) {
 		ack_now(conn);
 	}
@@ -263,16 +285,21 @@ static bool room_make(struct sl_conns *conns)
 	return victim != NULL;
 }
 
-/* The client's address without its port: the same after a reconnect. */
-static void client_name(int fd, char ret[INET_ADDRSTRLEN])
+/* The client's address without its port: the same after a reconnect. Returns whether it is one of this
+ * machine: loopback's, or that of our own end. */
+static bool client_name(int fd, char ret[INET_ADDRSTRLEN])
 {
-	struct sockaddr_in peer = {0};
-	socklen_t size = sizeof(peer);
+	struct sockaddr_in peer = {0}, own = {0};
+	socklen_t size = sizeof(peer), own_size = sizeof(own);
 
 	ret[0] = '\0';
-	if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET) {
-		(void)inet_ntop(AF_INET, &peer.sin_addr, ret, INET_ADDRSTRLEN);
+	if (getpeername(fd, (struct sockaddr *)&peer, &size) < 0 || peer.sin_family != AF_INET) {
+		return false;
 	}
+	(void)inet_ntop(AF_INET, &peer.sin_addr, ret, INET_ADDRSTRLEN);
+	return ntohl(peer.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ||
+	       (getsockname(fd, (struct sockaddr *)&own, &own_size) == 0 &&
+		own.sin_addr.s_addr == peer.sin_addr.s_addr);
 }
 
 int sl_conn_open(struct sl_conns *conns, int fd)
@@ -300,7 +327,10 @@ int sl_conn_open(struct sl_conns *conns, int fd)
 		close(fd);
 		return -ENOMEM;
 	}
-	client_name(fd, address);
+	if (conns->timed) {
+		sl_arrival_watch(fd);
+	}
+	conn->local = client_name(fd, address);
 	sl_nfs3_conn_client(conn->nfs, address);
 	conn->heard_ns = conn->sent_ns = conn->begun_ns = sl_loop_now(conns->loop);
 	conns->sweep.fire = sweep_fire;

@@ -7,6 +7,7 @@
 
 #include "sim/base/loop.h"
 #include "sim/nfs3/nfs3.h"
+#include "sim/serve/affinity.h"
 #include "sim/serve/dues.h"
 #include "sim/serve/pacer.h"
 
@@ -17,6 +18,7 @@ struct sl_conns {
 	struct sl_loop *loop;
 	struct sl_nfs3 *nfs;
 	struct sl_pacer *pacer;
+	struct sl_affinity *affinity; /* of the thread that serves */
 	struct sl_dues_sink late;
 	int64_t idle_ns;       /* silent for so long: closed; <= 0: never */
 	int64_t stall_ns;      /* a call begun, or replies not taken, for so long: closed; <= 0: never */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "sim/serve/affinity.h"
 #include "sim/serve/conn.h"
 #include "sim/serve/files.h"
 #include "sim/serve/listen.h"
@@ -30,6 +31,7 @@ struct sl_datastore {
 	struct sl_pacer *pacer;
 	struct sl_nfs3 *nfs;
 	struct sl_conns conns;
+	struct sl_affinity affinity;
 	struct sl_datastore_timing timing;
 	struct sl_listener listeners[LISTENER_COUNT];
 };
@@ -149,6 +151,7 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	ds->conns.loop = ds->loop;
 	ds->conns.nfs = ds->nfs;
 	ds->conns.pacer = ds->pacer;
+	ds->conns.affinity = &ds->affinity;
 	ds->conns.late =
 	    (struct sl_dues_sink){.loop = config->loop,
 				  .lateness = &ds->timing.lateness,
@@ -170,6 +173,7 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
 	}
 	ds->loop = config->loop;
+	sl_affinity_init(&ds->affinity);
 	for (int i = 0; i < LISTENER_COUNT; i++) {
 		sl_listener_init(&ds->listeners[i], ds->loop, client_accepted, ds);
 	}
@@ -199,6 +203,7 @@ void sl_datastore_kill(struct sl_datastore *ds)
 		sl_listener_close(&ds->listeners[i]);
 	}
 	sl_conns_close(&ds->conns);
+	sl_affinity_fini(&ds->affinity);
 	/* Before the server: calls in service give themselves back to it. A txg that ends now is too late. */
 	if (ds->pacer) {
 		sl_pacer_store(ds->pacer)->on_synced = NULL;

@@ -81,10 +81,9 @@ static bool conn_send(struct sl_disk_conn *conn)
 	conn->blocked = false;
 	while ((n = sl_nbd_conn_output(conn->nbd, iov, CONN_IOV)) > 0) {
 		struct msghdr message = {.msg_iov = iov, .msg_iovlen = (size_t)n};
-		ssize_t sent;
+		int64_t began_ns = sl_dues_leave(&conn->dues, &conn->conns->late);
+		ssize_t sent = sendmsg(conn->io.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-		sl_dues_leave(&conn->dues, &conn->conns->late);
-		sent = sendmsg(conn->io.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0) {
 			if (errno == EINTR) {
 				continue;
@@ -92,6 +91,7 @@ static bool conn_send(struct sl_disk_conn *conn)
 			conn->blocked = errno == EAGAIN;
 			return conn->blocked;
 		}
+		sl_dues_sent(&conn->conns->late, began_ns);
 		/* Makes room: requests that were kept are decoded from here. */
 		sl_nbd_conn_consume(conn->nbd, (size_t)sent);
 	}
