@@ -1,7 +1,7 @@
 /*
- * What this host costs on the way from a program to the datastore, measured on disks that take no time, and
- * beyond the time of modelled ones: a host profile for the model beside the live engine. No figure of a disk
- * is in it.
+ * What this host costs on the way from a program to the datastore, measured beside disks that take no time
+ * and beside modelled ones: a host profile for the model beside the live engine. No figure of a disk is in it
+ * (docs/decisions/0011).
  */
 #ifndef SL_CLI_CALIBRATION_H
 #define SL_CLI_CALIBRATION_H

@@ -94,10 +94,8 @@ static void timing_keep(struct pair *pair, struct sl_timing *timing)
 
 static int sample(struct job *job, struct group *group, struct pair *pair, int i, struct sl_err *err)
 {
-	const struct sl_live_run run = {.box = &pair->box,
-					.seed = job->options->run->seed + (uint64_t)i,
-					.dilate = job->dilate,
-					.flush_at_commit = 1};
+	const struct sl_live_run run = {
+	    .box = &pair->box, .seed = job->options->run->seed + (uint64_t)i, .dilate = job->dilate};
 	struct sl_timing timing = {.variant = pair->variant, .workload = group->workload};
 	struct sl_live_load_result result;
 	struct sl_live_calls before, after;

@@ -127,8 +127,9 @@ static int load_run(struct sl_live_rig *rig, bool prepare, uint64_t seed, struct
 	return rc;
 }
 
-/* Adds disk, file system and database to the chain and brings all up. */
-static int guest_up(struct sl_live_rig *rig, bool install, int flush_at_commit, struct sl_err *err)
+/* Adds disk, file system and database to the chain and brings all up. Filling a new database needs no durable
+ * commits. */
+static int guest_up(struct sl_live_rig *rig, bool install, struct sl_err *err)
 {
 	int rc;
 
@@ -141,7 +142,7 @@ static int guest_up(struct sl_live_rig *rig, bool install, int flush_at_commit, 
 	rig->db = (struct sl_mariadb){.run_dir = rig->dir,
 				      .data_dir = rig->data,
 				      .box = rig->guest_box,
-				      .flush_at_commit = flush_at_commit,
+				      .flush_at_commit = install ? 0 : 1,
 				      .patience = patience(rig)};
 	if (rc == 0 && install) {
 		rc = sl_mariadb_install(&rig->db, err);
@@ -187,7 +188,7 @@ static int prepare(struct sl_live_rig *rig, struct sl_err *err)
 		rc = sl_vdisk_create(&rig->disk, disk_bytes(rig), err);
 	}
 	if (rc == 0) {
-		rc = guest_up(rig, true, 0, err);
+		rc = guest_up(rig, true, err);
 	}
 	if (rc == 0) {
 		rc = load_run(rig, true, 0, NULL, err);
@@ -253,7 +254,7 @@ static int copy_up(struct sl_live_rig *rig, const struct sl_live_run *run, struc
 			 SL_LIVE_EXPORT, rig->workload->kind == SL_WL_SYNCWRITE ? "/disk.img" : "",
 			 rig->server.nfs_port, rig->server.mount_port);
 	} else if (rc == 0) {
-		rc = guest_up(rig, false, run->flush_at_commit, err);
+		rc = guest_up(rig, false, err);
 		if (rc == 0) {
 			rc = guest_warm(rig, err);
 		}

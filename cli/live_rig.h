@@ -27,8 +27,7 @@ struct sl_live_run {
 	const struct sl_box *box;
 	uint64_t seed;
 	double dilate;
-	int flush_at_commit; /* of the database */
-	bool free;           /* the pool takes no time */
+	bool free; /* the pool takes no time */
 };
 
 /* Zero-initialise, set the first four. */
