@@ -151,6 +151,15 @@ static void conn_heard(struct sl_conn *conn, uint64_t calls, int64_t now_ns)
 	}
 }
 
+/* How much earlier calls count than they are seen: by how late the replies before them left, and by how long
+ * they lay in the socket until we were woken. Bounded, also against jumps of the wall clock. */
+static int64_t conn_credit(const struct sl_conn *conn, int64_t waited_ns)
+{
+	int64_t credit_ns = conn->dues.credit_ns + waited_ns, cap_ns = conn->conns->late.credit_cap_ns;
+
+	return credit_ns < cap_ns ? credit_ns : cap_ns;
+}
+
 /* Returns false when the connection is to be closed. */
 static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 {
@@ -169,7 +178,7 @@ static bool conn_receive(struct sl_conn *conn, int64_t now_ns)
 		return true;
 	}
 	conn->heard_ns = now_ns;
-	credit_ns = conn->dues.credit_ns + now_ns - arrived_ns;
+	credit_ns = conn_credit(conn, now_ns - arrived_ns);
 	sl_pacer_enter(conns->pacer, &conn->client, credit_ns);
 	if (sl_nfs3_conn_input(conn->nfs, now_ns - credit_ns, conns->buf, (size_t)got) < 0) {
 		return false;
