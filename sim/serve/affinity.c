@@ -85,7 +85,7 @@ static void rest(struct sl_affinity *affinity, int64_t now_ns)
 /* What following has lost in queues since the last look, less what it has won. */
 static void loss_add(struct sl_affinity *affinity, int64_t queued_ns)
 {
-	affinity->loss_ns += queued_ns - affinity->queued_ns - CALLS_TO_LOOK * QUEUED_MAX_NS;
+	affinity->loss_ns += queued_ns - affinity->queued_ns - (int64_t)CALLS_TO_LOOK * QUEUED_MAX_NS;
 	if (affinity->loss_ns < 0) {
 		affinity->loss_ns = 0;
 	}
