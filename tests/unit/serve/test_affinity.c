@@ -1,31 +1,14 @@
 /* Where the server's thread runs: this thread is client and server at once, over loopback. */
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <sched.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "sim/serve/affinity.h"
+#include "tests/unit/serve/tcp_pair.h"
 
 #define S INT64_C(1000000000)
 /* Calls after which a client is followed; no more, since a busy machine may end it at the next look. */
 #define ENOUGH 65
-
-/* A pair of connected TCP sockets. */
-static void loopback_pair(int pair[2])
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof(at);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	cr_assert(bind(listener, (struct sockaddr *)&at, size) == 0 && listen(listener, 1) == 0);
-	cr_assert_eq(getsockname(listener, (struct sockaddr *)&at, &size), 0);
-	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
-	cr_assert_eq(connect(pair[0], (struct sockaddr *)&at, size), 0);
-	pair[1] = accept(listener, NULL, NULL);
-	cr_assert_geq(pair[1], 0);
-	close(listener);
-}
 
 static int cpus_allowed(void)
 {
@@ -43,7 +26,7 @@ struct rig {
 
 static void rig_init(struct rig *rig)
 {
-	loopback_pair(rig->pair);
+	tcp_pair(rig->pair);
 	rig->home = cpus_allowed();
 	if (rig->home < 2 || access("/proc/thread-self/schedstat", R_OK) != 0) {
 		cr_skip_test("there is but one CPU to run on, or the kernel does not tell who queues");

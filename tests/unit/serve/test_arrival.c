@@ -1,11 +1,11 @@
 /* When bytes came, as against when they were read. */
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "sim/serve/arrival.h"
+#include "tests/unit/serve/tcp_pair.h"
 
 #define MS INT64_C(1000000)
 
@@ -25,32 +25,25 @@ static void lie_and_read(int fd, struct sl_loop *loop, int64_t *ret_age_ns)
 
 Test(arrival, bytes_count_from_when_they_came)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof(at);
 	struct sl_loop *loop = sl_loop_new_wall(NULL);
-	int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0), fd;
 	int64_t age_ns;
+	int pair[2];
 
 	cr_assert_not_null(loop);
-	cr_assert(bind(listener, (struct sockaddr *)&at, size) == 0 && listen(listener, 1) == 0);
-	cr_assert_eq(getsockname(listener, (struct sockaddr *)&at, &size), 0);
-	cr_assert_eq(connect(client, (struct sockaddr *)&at, size), 0);
-	fd = accept(listener, NULL, NULL);
-
-	cr_assert_eq(write(client, "abcd", 4), 4);
-	lie_and_read(fd, loop, &age_ns);
+	tcp_pair(pair);
+	cr_assert_eq(write(pair[0], "abcd", 4), 4);
+	lie_and_read(pair[1], loop, &age_ns);
 	cr_assert_eq(age_ns, 0, "nobody asked for stamps");
-	sl_arrival_watch(fd);
+	sl_arrival_watch(pair[1]);
 	/* The kernel starts to stamp a moment after it was asked. */
 	for (int i = 0; i < 50 && age_ns == 0; i++) {
-		cr_assert_eq(write(client, "abcd", 4), 4);
-		lie_and_read(fd, loop, &age_ns);
+		cr_assert_eq(write(pair[0], "abcd", 4), 4);
+		lie_and_read(pair[1], loop, &age_ns);
 	}
 	cr_assert(age_ns >= 19 * MS, "%.1f ms", (double)age_ns / 1e6);
 
-	close(fd);
-	close(client);
-	close(listener);
+	close(pair[0]);
+	close(pair[1]);
 	sl_loop_free(loop);
 }
 
