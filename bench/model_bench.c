@@ -60,7 +60,9 @@ static int print_rate(const struct sl_scenario *sc, enum sl_workload_kind kind, 
 		if (workload->kind != kind) {
 			continue;
 		}
-		rc = rc == 0 ? sl_stack_run(&box, workload, 1, NULL, &measure, err) : rc;
+		rc = rc == 0
+			 ? sl_stack_run(&box, workload, &(struct sl_stack_setup){.seed = 1}, &measure, err)
+			 : rc;
 		if (rc < 0) {
 			return rc;
 		}

@@ -186,6 +186,7 @@ static int advise_run(struct advise *a, struct sl_err *err)
 	    .seed = a->seed,
 	    .progress = sl_progress_step,
 	    .progress_arg = &progress,
+	    .stopped = sl_signals_stopped,
 	};
 	int rc;
 

@@ -145,7 +145,8 @@ static int explain_do(struct explain *x, struct sl_err *err)
 					     .trace = x->trace,
 					     .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN),
 					     .progress = sl_progress_step,
-					     .progress_arg = &progress};
+					     .progress_arg = &progress,
+					     .stopped = sl_signals_stopped};
 	struct sl_explain_report report = {.explain = &x->result};
 	FILE *out = text_stream(x);
 	int rc;

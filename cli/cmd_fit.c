@@ -76,7 +76,8 @@ static int fit_do(struct fit *fit, struct sl_err *err)
 					 .max_evaluations = (int)fit->evaluations,
 					 .seed = fit->seed,
 					 .progress = sl_progress_step,
-					 .progress_arg = &progress};
+					 .progress_arg = &progress,
+					 .stopped = sl_signals_stopped};
 	struct sl_report report = {.result = &fit->fit.result};
 	struct sl_fit_report fit_report = {.fit = &fit->fit, .report = &report, .hold_out = hold_out};
 	FILE *out = fit->json && sl_out_is_stdout(fit->json) ? stderr : stdout;

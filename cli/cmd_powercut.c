@@ -317,6 +317,10 @@ static int powercut_do(struct powercut *p, struct sl_err *err)
 		       : sl_signals_stopped() ? SL_EXIT_INTERRUPTED
 					      : SL_EXIT_FAILED;
 	}
+	if (sl_signals_stopped() && p->result.n_verdicts == 0) {
+		sl_err_set(err, -EINTR, "interrupted: nothing was cut");
+		return SL_EXIT_INTERRUPTED;
+	}
 	if (sl_powercut_text(&p->result, taken ? stderr : stdout, rc < 0 ? &later : err) < 0) {
 		return SL_EXIT_FAILED;
 	}

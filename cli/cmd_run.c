@@ -239,7 +239,8 @@ static int run_engine(struct run *run, struct sl_err *err)
 					 .seed = run->seed,
 					 .trace = run->trace,
 					 .progress = sl_progress_step,
-					 .progress_arg = &progress};
+					 .progress_arg = &progress,
+					 .stopped = sl_signals_stopped};
 	struct sl_live_options live = {.run = &options,
 				       .paths = &run->session.paths,
 				       .lab = run->lab.sc,

@@ -34,13 +34,6 @@ struct curves {
 	struct curve curves[SL_DISK_CURVES_MAX];
 };
 
-static bool go_on(void *ctx, int64_t at_ns)
-{
-	(void)ctx;
-	(void)at_ns;
-	return !sl_signals_stopped();
-}
-
 static int parse_state(const char *text, enum sl_ssd_state *ret, struct sl_err *err)
 {
 	static const char *const words[] = {"fresh", "full", "steady"};
@@ -64,7 +57,7 @@ static int run_curve(struct curves *all, const char *name, enum sl_ssd_state sta
 	struct sl_ssd_load load = {.duration_ns = (int64_t)options->minutes * INT64_C(60000000000),
 				   .seed = options->seed,
 				   .state = state,
-				   .progress = go_on};
+				   .stopped = sl_signals_stopped};
 	const struct sl_dev_spec *spec;
 	struct sl_scenario *sc;
 	int rc = sl_scenario_load_device(name, options->data_dir, &sc, &spec, err);

@@ -23,7 +23,8 @@ static int measure_iops(const struct sl_dev_spec *spec, uint64_t seed, bool writ
 					    .depth = sl_disk_depth(i),
 					    .duration_ns = IOPS_NS,
 					    .requests = IOPS_REQUESTS,
-					    .seed = seed};
+					    .seed = seed,
+					    .stopped = sl_signals_stopped};
 		int rc = sl_signals_stopped() ? sl_err_set(err, -EINTR, "interrupted")
 					      : sl_dev_iops(spec, &load, &ret[i], err);
 

@@ -22,7 +22,8 @@ static int full_explain(const struct sl_session *session, const struct sl_full_o
 					     .seed = o->seed,
 					     .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN),
 					     .progress = sl_progress_step,
-					     .progress_arg = &progress};
+					     .progress_arg = &progress,
+					     .stopped = sl_signals_stopped};
 	int rc;
 
 	sl_progress_start(&progress, stderr, "cells explained");
@@ -44,7 +45,8 @@ static int full_powercut(const struct sl_session *session, const struct sl_full_
 					      .n_random = CUTS,
 					      .client = -1,
 					      .progress = sl_progress_step,
-					      .progress_arg = &progress};
+					      .progress_arg = &progress,
+					      .stopped = sl_signals_stopped};
 	int rc;
 
 	sl_progress_start(&progress, stderr, "cells cut");
@@ -62,7 +64,8 @@ static int full_advise(const struct sl_session *session, const struct sl_full_op
 					    .n_workloads = o->workloads->n,
 					    .seed = o->seed,
 					    .progress = sl_progress_step,
-					    .progress_arg = &progress};
+					    .progress_arg = &progress,
+					    .stopped = sl_signals_stopped};
 	int rc = sl_session_open(&full->shelf, o->name, NULL, err);
 
 	rc = rc < 0 ? rc : sl_drives_all(&full->drives, &session->paths, o->name, err);

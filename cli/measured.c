@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/signals.h"
+
 #define QUICK_ROWS 100000
 #define QUICK_FILE_BYTES 536870912.0
 #define QUICK_REQUESTS 1000
@@ -95,10 +97,12 @@ int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, 
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < n; i++) {
+		const struct sl_stack_setup setup = {.seed = seed + (uint64_t)i,
+						     .stopped = sl_signals_stopped};
 		struct sl_measure measure;
 
-		rc = i == 0 ? sl_stack_run_loss(box, load, seed, NULL, &measure, err)
-			    : sl_stack_run(box, load, seed + (uint64_t)i, NULL, &measure, err);
+		rc = i == 0 ? sl_stack_run_loss(box, load, &setup, &measure, err)
+			    : sl_stack_run(box, load, &setup, &measure, err);
 		if (rc == 0) {
 			cell->measure = i == 0 ? measure : cell->measure;
 			cell->samples[cell->n_samples++] = measure.rate;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/lab_control.h"
+#include "cli/signals.h"
 #include "cli/vm_cell.h"
 #include "sim/stack/result.h"
 
@@ -81,7 +82,8 @@ int sl_vm_costs_model(const struct sl_box *box, struct sl_vm_costs *ret, struct 
 {
 	const struct sl_workload load = load_make();
 	struct sl_measure m;
-	int rc = sl_stack_run(box, &load, 1, NULL, &m, err);
+	int rc = sl_stack_run(box, &load, &(struct sl_stack_setup){.seed = 1, .stopped = sl_signals_stopped},
+			      &m, err);
 
 	if (rc == 0) {
 		*ret =

@@ -18,6 +18,7 @@
  * call that is answered at once (submit, completion, reply). */
 #define ROUNDS_MAX 4
 #define HEAP_INITIAL 64
+#define ASK_EVERY 4096u /* wake-ups: of 100 ns to some microseconds each */
 
 struct slot {
 	uint64_t seq;
@@ -39,6 +40,8 @@ struct sl_loop {
 	uint64_t next_seq, fired;
 	bool vacant; /* the top belongs to the timer that fires now; its key is still below all others */
 	bool running, stop;
+	bool (*stopped)(void);    /* NULL: nobody to ask */
+	uint32_t unasked;         /* wake-ups since it was asked */
 	int error;                /* sticky: an arm that found no memory */
 	struct sl_hist *lateness; /* NULL in virtual time */
 	struct sl_hist lateness_store;
@@ -222,6 +225,16 @@ static void loop_fire_followers(struct sl_loop *loop)
 	}
 }
 
+/* Does the one who waits for the run still want it? */
+static bool loop_is_stopped(struct sl_loop *loop)
+{
+	if (loop->stopped == NULL || ++loop->unasked < ASK_EVERY) {
+		return false;
+	}
+	loop->unasked = 0;
+	return loop->stopped();
+}
+
 static int loop_run(struct sl_loop *loop, int64_t until_ns, struct sl_err *err)
 {
 	int rc;
@@ -236,6 +249,9 @@ static int loop_run(struct sl_loop *loop, int64_t until_ns, struct sl_err *err)
 					&loop->now_ns, err);
 		if (rc != 0) {
 			return rc < 0 ? rc : 0;
+		}
+		if (loop_is_stopped(loop)) {
+			return sl_err_set(err, -EINTR, "interrupted");
 		}
 		loop_fire_due(loop);
 		if (loop->waiter->deliver != NULL) {
@@ -372,6 +388,11 @@ int sl_loop_run(struct sl_loop *loop, struct sl_err *err)
 void sl_loop_stop(struct sl_loop *loop)
 {
 	loop->stop = true;
+}
+
+void sl_loop_set_stopped(struct sl_loop *loop, bool (*stopped)(void))
+{
+	loop->stopped = stopped;
 }
 
 int64_t sl_loop_next_due(const struct sl_loop *loop)

@@ -29,6 +29,7 @@
 #include "sim/base/rng.h"
 #include "sim/device/ftl_inner.h"
 
+#define ASK_EVERY_PAGES 65536
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
@@ -406,7 +407,7 @@ void sl_ftl_fill(struct sl_ftl *ftl, uint32_t first, int64_t n)
 	sl_ftl_restart_clock(ftl);
 }
 
-void sl_ftl_churn(struct sl_ftl *ftl, uint64_t seed, uint32_t span, int64_t n)
+bool sl_ftl_churn(struct sl_ftl *ftl, uint64_t seed, uint32_t span, int64_t n, bool (*stopped)(void))
 {
 	static const int64_t no_time[SL_FTL_BATCH_MAX];
 	uint32_t pages[SL_FTL_BATCH_MAX];
@@ -416,6 +417,9 @@ void sl_ftl_churn(struct sl_ftl *ftl, uint64_t seed, uint32_t span, int64_t n)
 	for (int64_t at = 0; at < n;) {
 		int batch = n - at < SL_FTL_BATCH_MAX ? (int)(n - at) : SL_FTL_BATCH_MAX;
 
+		if (stopped && at % ASK_EVERY_PAGES == 0 && stopped()) {
+			return false;
+		}
 		for (int i = 0; i < batch; i++) {
 			pages[i] = (uint32_t)sl_rng_below(&rng, span);
 			__builtin_prefetch(&ftl->map[pages[i]], 1);
@@ -430,6 +434,7 @@ void sl_ftl_churn(struct sl_ftl *ftl, uint64_t seed, uint32_t span, int64_t n)
 		at += batch;
 	}
 	sl_ftl_restart_clock(ftl);
+	return true;
 }
 
 void sl_ftl_restart_clock(struct sl_ftl *ftl)

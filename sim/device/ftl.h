@@ -84,8 +84,8 @@ int64_t sl_ftl_drain_ns(struct sl_ftl *ftl, int64_t now_ns);
 void sl_ftl_fill(struct sl_ftl *ftl, uint32_t first, int64_t n);
 
 /* Overwrites n pages of the first `span` at random, at no time: n of a few times the span gives steady state.
- */
-void sl_ftl_churn(struct sl_ftl *ftl, uint64_t seed, uint32_t span, int64_t n);
+ * False when `stopped` (NULL: never), asked every few milliseconds, wanted no more of it. */
+bool sl_ftl_churn(struct sl_ftl *ftl, uint64_t seed, uint32_t span, int64_t n, bool (*stopped)(void));
 
 /* Back to time 0 with everything idle; the state stays. */
 void sl_ftl_restart_clock(struct sl_ftl *ftl);

@@ -119,6 +119,7 @@ int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load,
 		sl_loop_free(loop);
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
+	sl_loop_set_stopped(loop, load->stopped);
 	run->load = load;
 	if (load->series) {
 		*load->series = (struct sl_series){.step_ns = load->series->step_ns};

@@ -19,11 +19,12 @@ struct sl_iops_load {
 	int64_t duration_ns; /* ends at the first of these */
 	uint64_t requests;
 	uint64_t seed;
+	bool (*stopped)(void);    /* asked every few milliseconds; true: -EINTR. NULL: never */
 	struct sl_series *series; /* gets the rate over time in steps of its step_ns; NULL = not wanted */
 };
 
 /* Requests per second of `spec` at uniformly random places, a write and its flush as one; 0 when the disk
- * takes no time. Errors: those of sl_dev_new, -EINVAL (depth, block, duration), errno of the loop. */
+ * takes no time. Errors: those of sl_dev_new, -EINVAL (depth, block, duration), -EINTR, errno of the loop. */
 int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load, double *ret,
 		struct sl_err *err);
 

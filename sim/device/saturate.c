@@ -14,6 +14,7 @@
 #include "sim/device/ssd_front.h"
 
 #define DEPTH_MAX 1024
+#define ASK_EVERY 1024 /* batches: some ten milliseconds */
 #define BLOCK_MAX (INT64_C(256) * 1024)
 
 struct run {
@@ -92,7 +93,7 @@ static int set_up(struct run *run, struct sl_err *err)
 	run->front.behind_ns /= run->load.scale;
 	sl_rng_init(&run->rng, run->load.seed, "saturation");
 	rc = sl_ssd_bring_to(run->ftl, run->load.state, run->span_blocks * run->block_pages, run->load.seed,
-			     run->load.state_file, err);
+			     run->load.state_file, run->load.stopped, err);
 	run->curve->samples =
 	    calloc((size_t)(run->load.duration_ns / run->load.sample_ns), sizeof(*run->curve->samples));
 	if (rc == 0 && !run->curve->samples) {
@@ -184,6 +185,26 @@ static bool send_batch(struct run *run, const uint32_t *pages)
 	return going;
 }
 
+/* Until the run is over; -EINTR when the caller wants no more of it. */
+static int send_all(struct run *run, struct sl_err *err)
+{
+	int at = 0, unasked = 0;
+
+	run->sample_end_ns = run->load.sample_ns / run->load.scale;
+	draw(run, run->pages[0]);
+	do {
+		if (run->load.stopped && ++unasked == ASK_EVERY) {
+			unasked = 0;
+			if (run->load.stopped()) {
+				return sl_err_set(err, -EINTR, "interrupted");
+			}
+		}
+		draw(run, run->pages[1 - at]);
+		at = 1 - at;
+	} while (send_batch(run, run->pages[1 - at]));
+	return 0;
+}
+
 static void finish(struct run *run)
 {
 	struct sl_ssd_curve *curve = run->curve;
@@ -205,7 +226,7 @@ int sl_ssd_saturate(const struct sl_dev_spec *spec, const struct sl_ssd_load *lo
 		    struct sl_err *err)
 {
 	struct run *run = calloc(1, sizeof(*run));
-	int rc, at = 0;
+	int rc;
 
 	*ret = (struct sl_ssd_curve){0};
 	if (!run) {
@@ -216,12 +237,9 @@ int sl_ssd_saturate(const struct sl_dev_spec *spec, const struct sl_ssd_load *lo
 	rc = fill_in(run, load, err);
 	rc = rc ? rc : set_up(run, err);
 	if (rc == 0) {
-		run->sample_end_ns = run->load.sample_ns / run->load.scale;
-		draw(run, run->pages[0]);
-		do {
-			draw(run, run->pages[1 - at]);
-			at = 1 - at;
-		} while (send_batch(run, run->pages[1 - at]));
+		rc = send_all(run, err);
+	}
+	if (rc == 0) {
 		finish(run);
 	} else {
 		sl_ssd_curve_free(ret);

@@ -65,6 +65,7 @@ struct sl_ssd_load {
 	const char *state_file;                     /* as of sl_ssd_prepare [NULL] */
 	bool (*progress)(void *ctx, int64_t at_ns); /* asked once per sample; false stops [NULL] */
 	void *ctx;
+	bool (*stopped)(void); /* asked more often; true: -EINTR, and no curve [NULL] */
 };
 
 struct sl_ssd_sample {
@@ -87,7 +88,7 @@ struct sl_ssd_curve {
 
 /* Throughput over time: the state and its times are simulated for 1/scale of the drive, whose time passes
  * `scale` times as fast. Free with sl_ssd_curve_free. Errors: -EINVAL (no NAND figures, impossible load),
- * -ENOMEM, errno of the state file. */
+ * -ENOMEM, -EINTR, errno of the state file. */
 int sl_ssd_saturate(const struct sl_dev_spec *spec, const struct sl_ssd_load *load, struct sl_ssd_curve *ret,
 		    struct sl_err *err);
 void sl_ssd_curve_free(struct sl_ssd_curve *curve);

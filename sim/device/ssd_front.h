@@ -44,9 +44,9 @@ static inline int64_t sl_ssd_front_more(struct sl_ssd_front *front, int64_t byte
 }
 
 /* Brings ftl, fresh, into `state` over its first `span` pages, by way of `file` if not NULL. See
- * sl_ssd_prepare. */
+ * sl_ssd_prepare. `stopped` as in struct sl_ssd_load: then no file is written. */
 int sl_ssd_bring_to(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed,
-		    const char *file, struct sl_err *err);
+		    const char *file, bool (*stopped)(void), struct sl_err *err);
 
 /* Fills in what the flash model of 1/scale of the drive knows. */
 void sl_ssd_report_ftl(const struct sl_ftl *ftl, uint32_t scale, struct sl_ssd_report *ret);

@@ -119,28 +119,32 @@ uint32_t sl_ssd_default_scale(const struct sl_dev_spec *spec)
 	return scale;
 }
 
-static void simulate(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed)
+static int simulate(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed,
+		    bool (*stopped)(void), struct sl_err *err)
 {
 	if (state != SL_SSD_FRESH) {
 		sl_ftl_fill(ftl, 0, span);
 	}
-	if (state == SL_SSD_STEADY) {
-		sl_ftl_churn(ftl, seed, (uint32_t)span, STEADY_TURNS * span);
+	if (state == SL_SSD_STEADY &&
+	    !sl_ftl_churn(ftl, seed, (uint32_t)span, STEADY_TURNS * span, stopped)) {
+		return sl_err_set(err, -EINTR, "interrupted");
 	}
 	sl_ftl_forget_counters(ftl);
+	return 0;
 }
 
 int sl_ssd_bring_to(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed,
-		    const char *file, struct sl_err *err)
+		    const char *file, bool (*stopped)(void), struct sl_err *err)
 {
 	/* What the file must have been made for, beside the geometry. */
 	uint64_t tag = ((uint64_t)state << 56) ^ ((uint64_t)span << 8) ^ (state == SL_SSD_STEADY ? seed : 0);
+	int rc;
 
 	if (file && access(file, F_OK) == 0) {
 		return sl_ftl_load(ftl, tag, file, err);
 	}
-	simulate(ftl, state, span, seed);
-	return file ? sl_ftl_save(ftl, tag, file, err) : 0;
+	rc = simulate(ftl, state, span, seed, stopped, err);
+	return rc == 0 && file ? sl_ftl_save(ftl, tag, file, err) : rc;
 }
 
 void sl_ssd_report_ftl(const struct sl_ftl *ftl, uint32_t scale, struct sl_ssd_report *ret)

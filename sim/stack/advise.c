@@ -70,14 +70,18 @@ static int run_row(struct run *run, const struct sl_workload *workload, struct s
 
 	while (row->n_samples < advice->repeat && !advice->stopped) {
 		const struct sl_advise_options *options = run->options;
+		const struct sl_stack_setup setup = {.seed = advice->seed + (uint64_t)row->n_samples,
+						     .stopped = options->stopped};
 		struct sl_measure measure;
 		struct sl_err err = {0};
-
-		uint64_t seed = advice->seed + (uint64_t)row->n_samples;
 		int rc = row->n_samples == 0
-			     ? sl_stack_run_loss(&candidate->box, workload, seed, NULL, &measure, &err)
-			     : sl_stack_run(&candidate->box, workload, seed, NULL, &measure, &err);
+			     ? sl_stack_run_loss(&candidate->box, workload, &setup, &measure, &err)
+			     : sl_stack_run(&candidate->box, workload, &setup, &measure, &err);
 
+		if (rc == -EINTR) {
+			advice->stopped = true;
+			return 0;
+		}
 		if (rc < 0) {
 			sl_advice_note(advice, "left out: %s on %s: %s", candidate->name, workload->name,
 				       err.msg);

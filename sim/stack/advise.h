@@ -109,6 +109,7 @@ struct sl_advise_options {
 	/* As in struct sl_run_options. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
+	bool (*stopped)(void);
 };
 
 /*

@@ -18,8 +18,8 @@ static int64_t step_of(const struct sl_workload *workload)
 	return step_ns >= 1 ? (int64_t)step_ns : 1;
 }
 
-static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *workload, uint64_t seed,
-		    struct sl_measure *ret, struct sl_err *err)
+static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *workload,
+		    const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
 	struct sl_ssd_load load = {
 	    .block_bytes = (int64_t)workload->block_bytes,
@@ -27,7 +27,8 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	    .span_bytes = (int64_t)workload->file_total_bytes,
 	    .duration_ns = (int64_t)workload->max_time_ns,
 	    .sample_ns = step_of(workload),
-	    .seed = seed,
+	    .seed = setup->seed,
+	    .stopped = setup->stopped,
 	    .state = (enum sl_ssd_state)workload->disk_state,
 	};
 	struct sl_ssd_curve curve = {0};
@@ -51,8 +52,8 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	return 0;
 }
 
-static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload *workload, uint64_t seed,
-		       struct sl_measure *ret, struct sl_err *err)
+static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload *workload,
+		       const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
 	struct sl_dev_spec spec = *disk;
 	struct sl_iops_load load = {
@@ -63,7 +64,8 @@ static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload 
 	    .depth = (int)(workload->depth * workload->threads),
 	    .duration_ns = (int64_t)workload->max_time_ns,
 	    .requests = workload->max_requests > 0 ? (uint64_t)workload->max_requests : UINT64_MAX,
-	    .seed = seed,
+	    .seed = setup->seed,
+	    .stopped = setup->stopped,
 	    .series = &ret->series,
 	};
 	int rc;
@@ -87,17 +89,17 @@ static int64_t end_of(const struct sl_workload *workload)
 					   : (int64_t)workload->max_time_ns;
 }
 
-int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		struct sl_measure *ret, struct sl_err *err)
+int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload,
+		const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
 	const struct sl_dev_spec *spec = &box->data[0];
 
 	*ret = (struct sl_measure){.elapsed_ns = (int64_t)workload->max_time_ns};
 	if (spec->kind == SL_DEV_SSD && sl_ssd_has_nand(spec) &&
 	    workload->disk_flush == SL_DISK_FLUSH_NEVER) {
-		return saturate(spec, workload, seed, ret, err);
+		return saturate(spec, workload, setup, ret, err);
 	}
-	return closed_loop(spec, workload, seed, ret, err);
+	return closed_loop(spec, workload, setup, ret, err);
 }
 
 static double rate_of(const struct sl_measure *measure, const struct sl_workload *workload)

@@ -6,8 +6,8 @@
 
 /* Runs `workload` on the first data disk of `box`: an SSD whose flash is known by its saturation at a scale,
  * any other disk as it is. Errors: those of sl_dev_new and sl_ssd_saturate. */
-int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		struct sl_measure *ret, struct sl_err *err);
+int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload,
+		const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err);
 
 /* What the workload reports of the rate over time, in sl_disk_unit; 0 when the run was too short to tell. */
 double sl_disk_value(const struct sl_measure *measure, const struct sl_workload *workload);

@@ -76,7 +76,7 @@ static const struct sl_span *operation_at(const struct operations *ops, double q
 struct subject {
 	const struct sl_box *box;
 	const struct sl_workload *workload;
-	uint64_t seed;
+	const struct sl_stack_setup *setup;
 };
 
 /* The same run again, until the chosen operations are over, with every layer's spans of their time. */
@@ -85,6 +85,7 @@ static int follow(const struct subject *subject, const struct sl_span *const *ch
 {
 	struct sl_trace_window windows[SL_EXPLAIN_QUANTILES];
 	struct sl_workload until = *subject->workload;
+	struct sl_stack_setup setup = *subject->setup;
 	struct sl_measure measure;
 	int64_t end_ns = 0;
 	int rc;
@@ -97,8 +98,9 @@ static int follow(const struct subject *subject, const struct sl_span *const *ch
 	if (until.max_time_ns <= 0 || until.max_time_ns > (double)end_ns + 1) {
 		until.max_time_ns = (double)end_ns + 1;
 	}
+	setup.trace = trace;
 	sl_trace_select(trace, NULL, windows, SL_EXPLAIN_QUANTILES);
-	rc = sl_stack_run(subject->box, &until, subject->seed, trace, &measure, err);
+	rc = sl_stack_run(subject->box, &until, &setup, &measure, err);
 	sl_trace_select(trace, NULL, NULL, 0);
 	for (int q = 0; rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
 		rc = sl_path_find(trace, chosen[q]->op, subject->box, &ret->path[q]);
@@ -111,9 +113,10 @@ static int follow(const struct subject *subject, const struct sl_span *const *ch
 	return rc;
 }
 
-static int find_paths(const struct subject *subject, struct sl_trace *trace, const struct operations *ops,
+static int find_paths(const struct subject *subject, const struct operations *ops,
 		      struct sl_explain_cell *ret, struct sl_err *err)
 {
+	struct sl_trace *trace = subject->setup->trace;
 	const struct sl_span *chosen[SL_EXPLAIN_QUANTILES] = {operation_at(ops, 0.50),
 							      operation_at(ops, 0.99)};
 	struct sl_trace *own = trace ? NULL : sl_trace_new(SPANS_MAX);
@@ -130,7 +133,7 @@ static int find_paths(const struct subject *subject, struct sl_trace *trace, con
 /* A bare disk: the one layer there is. The drive's own queue is part of its work. */
 static int disk_path(const struct subject *subject, struct sl_explain_cell *ret, struct sl_err *err)
 {
-	int rc = sl_stack_run(subject->box, subject->workload, subject->seed, NULL, &ret->measure, err);
+	int rc = sl_stack_run(subject->box, subject->workload, subject->setup, &ret->measure, err);
 	const int64_t latency_ns[SL_EXPLAIN_QUANTILES] = {ret->measure.p50_ns, ret->measure.p99_ns};
 
 	ret->value = rc == 0 ? sl_metric_value(&ret->measure, subject->workload) : 0;
@@ -141,11 +144,12 @@ static int disk_path(const struct subject *subject, struct sl_explain_cell *ret,
 	return rc == -ENOMEM ? sl_err_set(err, rc, "explain: out of memory") : rc;
 }
 
-int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		     struct sl_trace *trace, struct sl_explain_cell *ret, struct sl_err *err)
+int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload,
+		     const struct sl_stack_setup *setup, struct sl_explain_cell *ret, struct sl_err *err)
 {
 	struct operations ops = {0};
-	struct subject subject = {box, workload, seed};
+	struct subject subject = {box, workload, setup};
+	struct sl_stack_setup first = *setup;
 	int rc;
 
 	if (workload->kind == SL_WL_DISK) {
@@ -155,22 +159,23 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 	if (!ops.trace) {
 		return sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
+	first.trace = ops.trace;
 	sl_trace_select(ops.trace, "guest", NULL, 0);
-	rc = sl_stack_run(box, workload, seed, ops.trace, &ret->measure, err);
+	rc = sl_stack_run(box, workload, &first, &ret->measure, err);
 	ret->value = rc == 0 ? sl_metric_value(&ret->measure, workload) : 0;
 	if (rc == 0 && operations_sort(&ops) < 0) {
 		rc = sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
 	if (rc == 0 && ops.n > 0) {
-		rc = find_paths(&subject, trace, &ops, ret, err);
+		rc = find_paths(&subject, &ops, ret, err);
 	}
 	operations_fini(&ops);
 	return rc;
 }
 
 /* Rates that a change gives; a run without a limit on requests gets one, since time may then stand still. */
-static int try_changes(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		       struct sl_explain_cell *cell, struct sl_err *err)
+static int try_changes(const struct sl_box *box, const struct sl_workload *workload,
+		       const struct sl_stack_setup *setup, struct sl_explain_cell *cell, struct sl_err *err)
 {
 	struct sl_workload bounded = *workload;
 	int rc = 0;
@@ -184,7 +189,7 @@ static int try_changes(const struct sl_box *box, const struct sl_workload *workl
 
 		cell->tried[what] = sl_what_if_apply((enum sl_what_if)what, workload, &changed);
 		if (cell->tried[what]) {
-			rc = sl_stack_run(&changed, &bounded, seed, NULL, &measure, err);
+			rc = sl_stack_run(&changed, &bounded, setup, &measure, err);
 			cell->rate[what] = rc == 0 ? sl_metric_value(&measure, workload) : 0;
 			/* Time stood still: nothing is left that costs any. */
 			cell->tried[what] = rc == 0 && measure.elapsed_ns > 0;
@@ -212,11 +217,13 @@ static int explain_cell(const struct pool *pool, int index, struct sl_err *err)
 	struct sl_explain_cell *cell = &pool->explain->cells[index];
 	const struct sl_workload *workload = sl_scenario_workload(pool->sc, cell->workload);
 	const struct sl_box *box = &pool->boxes[index];
-	uint64_t seed = pool->options->seed;
-	struct sl_trace *trace = index == 0 ? pool->options->trace : NULL;
-	int rc = sl_explain_paths(box, workload, seed, trace, cell, err);
+	struct sl_stack_setup setup = {.seed = pool->options->seed,
+				       .trace = index == 0 ? pool->options->trace : NULL,
+				       .stopped = pool->options->stopped};
+	int rc = sl_explain_paths(box, workload, &setup, cell, err);
 
-	return rc < 0 ? rc : try_changes(box, workload, seed, cell, err);
+	setup.trace = NULL;
+	return rc < 0 ? rc : try_changes(box, workload, &setup, cell, err);
 }
 
 static int pool_take(struct pool *pool)
@@ -238,7 +245,7 @@ static void pool_put(struct pool *pool, int index, int rc, const struct sl_err *
 	(void)pthread_mutex_lock(&pool->lock);
 	pool->finished[index] = rc == 0;
 	pool->done++;
-	if (rc < 0 && pool->rc == 0) {
+	if (rc < 0 && rc != -EINTR && pool->rc == 0) {
 		pool->rc = rc;
 		pool->err = *err;
 	}

@@ -95,6 +95,9 @@ struct sl_explain_options {
 	 */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
+	/* Asked within a cell by any thread, every few milliseconds: true stops without that cell. NULL:
+	 * never. */
+	bool (*stopped)(void);
 };
 
 /* Runs each cell once to find its operations, once more to follow them, and once per change. Same scenario
@@ -103,9 +106,10 @@ int sl_explain_run(const struct sl_scenario *sc, const struct sl_explain_options
 		   struct sl_explain *ret, struct sl_err *err);
 void sl_explain_fini(struct sl_explain *explain);
 
-/* One run of `box` and its two paths, without changes. Release the paths with sl_path_fini. */
-int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		     struct sl_trace *trace, struct sl_explain_cell *ret, struct sl_err *err);
+/* One run of `box` and its two paths, without changes; setup->trace gets what happened during their
+ * operations. Release the paths with sl_path_fini. Errors: those of sl_stack_run. */
+int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload,
+		     const struct sl_stack_setup *setup, struct sl_explain_cell *ret, struct sl_err *err);
 
 /* Follows operation `op` (a span of layer "guest") through the spans of `trace`. 0, -ENOENT, -ENOMEM.
  * `box` says what kind the disks are. */

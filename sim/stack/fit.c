@@ -52,13 +52,15 @@ static bool seen(const struct search *search, int variant, int workload)
 
 static int run_cell(const struct search *search, int variant, int workload, double *ret_log_error)
 {
+	const struct sl_stack_setup setup = {.seed = search->options->seed,
+					     .stopped = search->options->stopped};
 	struct sl_measure measure;
 	struct sl_box box;
 	int rc = sl_scenario_box(search->sc, variant, &box, search->err);
 
 	if (rc == 0) {
-		rc = sl_stack_run(&box, sl_scenario_workload(search->sc, workload), search->options->seed,
-				  NULL, &measure, search->err);
+		rc = sl_stack_run(&box, sl_scenario_workload(search->sc, workload), &setup, &measure,
+				  search->err);
 	}
 	if (rc == 0) {
 		double published = sl_scenario_published(search->sc, variant, workload)->value;
@@ -265,7 +267,7 @@ int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, str
 	       struct sl_err *err)
 {
 	struct search search = {.sc = sc, .options = options, .fit = ret, .err = err};
-	struct sl_run_options run = {.repeat = 1, .seed = options->seed};
+	struct sl_run_options run = {.repeat = 1, .seed = options->seed, .stopped = options->stopped};
 	double best = 0;
 	int rc;
 
@@ -275,6 +277,9 @@ int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, str
 	rc = rc == 0 ? optimise(&search, &best) : rc;
 	rc = rc == 0 ? find_ranges(&search, best) : rc;
 	rc = rc == 0 ? sl_result_run(sc, &run, &ret->result, err) : rc;
+	if (rc == 0 && options->stopped && options->stopped()) {
+		rc = sl_err_set(err, -EINTR, "fit: stopped");
+	}
 	if (rc == 0) {
 		rms_of_seen(&search);
 	}

@@ -33,10 +33,11 @@ struct sl_fit_options {
 	uint64_t seed;
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
+	bool (*stopped)(void); /* as in struct sl_run_options; true: -EINTR */
 };
 
 /* Leaves the fitted values set in `sc`. Errors: -EINVAL (nothing free, more than SL_FIT_MAX, no calibrate
- * cell). */
+ * cell), -ECANCELED (progress), -EINTR (stopped). */
 int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret,
 	       struct sl_err *err);
 void sl_fit_fini(struct sl_fit *fit);

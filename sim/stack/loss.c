@@ -32,19 +32,18 @@ static int worst_cut(const struct sl_box *box, const struct sl_record *record, b
 	return rc;
 }
 
-int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		      struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err)
+int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload,
+		      const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
 	bool local = workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_LOCAL;
 	struct sl_record record;
 	int rc;
 
 	if (workload->kind == SL_WL_DISK) { /* no pool that could promise anything */
-		return sl_stack_run(box, workload, seed, trace, ret, err);
+		return sl_stack_run(box, workload, setup, ret, err);
 	}
 	sl_record_init(&record, WRITES_MAX);
-	rc = sl_stack_record(box, workload, &(struct sl_record_setup){.seed = seed, .trace = trace}, &record,
-			     ret, err);
+	rc = sl_stack_record(box, workload, setup, &record, ret, err);
 	if (rc == 0) {
 		rc = worst_cut(box, &record, local, &ret->loss, err);
 	}

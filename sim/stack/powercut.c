@@ -200,7 +200,8 @@ static int judge(const struct sl_box *box, const struct sl_record *record, bool 
 int sl_powercut_cell(const struct sl_box *box, const struct sl_workload *workload,
 		     const struct sl_powercut_options *options, struct sl_verdict *ret, struct sl_err *err)
 {
-	const struct sl_record_setup setup = {.seed = options->seed, .broken = options->broken};
+	const struct sl_stack_setup setup = {
+	    .seed = options->seed, .broken = options->broken, .stopped = options->stopped};
 	bool guest = workload->kind == SL_WL_SYNCWRITE, local = guest && workload->access == SL_ACCESS_LOCAL;
 	struct sl_box broken = *box;
 	struct sl_measure measure;
@@ -338,6 +339,10 @@ int sl_powercut_run(const struct sl_scenario *sc, const struct sl_powercut_optio
 		/* Of all workloads those that look at the run of another one have nothing to add. */
 		if (options->workloads || sl_scenario_workload(sc, w)->run == w) {
 			rc = run_cell(ret, v, w, err);
+		}
+		if (rc == -EINTR) {
+			ret->stopped = true;
+			return 0;
 		}
 		ret->stopped = options->progress && !options->progress(options->progress_arg, i + 1, total);
 	}

@@ -33,7 +33,8 @@ struct sl_powercut_options {
 	/* As in struct sl_run_options. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
-	/* Asked between two cuts; true ends the run with the cuts made so far. NULL: never. */
+	/* Asked between two cuts, true ends the run with the cuts made so far; and within a run, every few
+	 * milliseconds, true: without that cell. NULL: never. */
 	bool (*stopped)(void);
 };
 
@@ -63,7 +64,7 @@ struct sl_powercut {
 	struct sl_verdict *verdicts; /* owned */
 	int n_notes;                 /* what was left out, and why */
 	char notes[SL_POWERCUT_NOTES_MAX][SL_POWERCUT_NOTE_MAX];
-	bool stopped; /* by progress */
+	bool stopped; /* by progress or `stopped` */
 };
 
 /* A variant that cannot be cut as asked (after its end, no log device to take) becomes a note and the rest

@@ -5,7 +5,6 @@
 #include "sim/stack/result.h"
 #include "sim/store/ledger.h"
 #include "sim/zfs/history.h"
-#include "sim/zfs/zil.h"
 
 struct sl_record {
 	struct sl_ledger ledger;
@@ -17,16 +16,10 @@ struct sl_record {
 void sl_record_init(struct sl_record *record, uint32_t limit);
 void sl_record_fini(struct sl_record *record);
 
-struct sl_record_setup {
-	uint64_t seed;
-	struct sl_trace *trace;    /* NULL: none */
-	enum sl_zil_broken broken; /* a rule of the ZIL */
-};
-
 /* sl_stack_run that fills `record` (NULL: it is sl_stack_run). Recording takes no part in the run: the
  * measure is the same. */
 int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload,
-		    const struct sl_record_setup *setup, struct sl_record *record, struct sl_measure *ret,
+		    const struct sl_stack_setup *setup, struct sl_record *record, struct sl_measure *ret,
 		    struct sl_err *err);
 
 #endif

@@ -128,13 +128,15 @@ static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell 
 	int of = run_of(run, cells[0].workload);
 	struct sl_measure measure;
 	const struct sl_workload *workload = sl_scenario_workload(run->sc, of);
-	uint64_t seed = options->seed + (uint64_t)cells[0].n_samples;
-	struct sl_trace *trace = run->done == 0 ? options->trace : NULL;
-	int rc = cells[0].n_samples == 0 ? sl_stack_run_loss(box, workload, seed, trace, &measure, err)
-					 : sl_stack_run(box, workload, seed, trace, &measure, err);
+	const struct sl_stack_setup setup = {.seed = options->seed + (uint64_t)cells[0].n_samples,
+					     .trace = run->done == 0 ? options->trace : NULL,
+					     .stopped = options->stopped};
+	int rc = cells[0].n_samples == 0 ? sl_stack_run_loss(box, workload, &setup, &measure, err)
+					 : sl_stack_run(box, workload, &setup, &measure, err);
 
 	if (rc < 0) {
-		return rc;
+		run->stopped = rc == -EINTR;
+		return run->stopped ? 0 : rc;
 	}
 	for (int i = 0; i < n; i++) {
 		if (run_of(run, cells[i].workload) == of) {

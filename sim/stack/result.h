@@ -11,6 +11,7 @@
 #include "sim/base/trace.h"
 #include "sim/scenario/scenario.h"
 #include "sim/store/store.h"
+#include "sim/zfs/zil.h"
 
 struct sl_pool;
 
@@ -95,15 +96,27 @@ struct sl_run_options {
 	 * (Ctrl-C): the result keeps what was measured, a last cell with fewer samples included. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
+	/* Asked within a sample, every few milliseconds; true stops as well, without that sample. NULL:
+	 * never. */
+	bool (*stopped)(void);
 };
 
-/* One run in virtual time. Same box, workload and seed: same result, to the bit. */
-int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
+/* How a box is run. Zeroed: with seed 0, by the rules, to the end. */
+struct sl_stack_setup {
+	uint64_t seed;
+	struct sl_trace *trace;    /* NULL: none */
+	enum sl_zil_broken broken; /* a rule of the ZIL */
+	bool (*stopped)(void); /* asked every few milliseconds: true ends the run with -EINTR; NULL: never */
+};
+
+/* One run in virtual time. Same box, workload and seed: same result, to the bit. Errors: -EINTR (stopped),
+ * -ENOMEM, -EINVAL (a disk that cannot be made). */
+int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload,
+		 const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err);
 
 /* The same with ret->loss filled, at a few per cent of time more. */
-int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		      struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err);
+int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload,
+		      const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err);
 
 /* Does `a` lose clearly more than `b`? The worst of some hundred cuts is known to a factor of two. */
 bool sl_loss_is_more(const struct sl_loss *a, const struct sl_loss *b);

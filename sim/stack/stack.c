@@ -24,14 +24,6 @@ struct stack {
 	struct sl_client *client;
 };
 
-/* How a box is run. */
-struct run {
-	uint64_t seed;
-	struct sl_trace *trace;
-	struct sl_record *record;
-	enum sl_zil_broken broken;
-};
-
 /* Data that the workload reads from the pool, or changes in part: decides the ARC's hit rate. */
 static int64_t working_set(const struct sl_workload *workload)
 {
@@ -91,23 +83,23 @@ static void stack_fini(struct stack *stack)
 }
 
 static int stack_init(struct stack *stack, const struct sl_box *box, const struct sl_workload *workload,
-		      const struct run *run, struct sl_err *err)
+		      const struct sl_stack_setup *setup, struct sl_record *record, struct sl_err *err)
 {
-	struct sl_trace *trace = run->trace;
+	struct sl_trace *trace = setup->trace;
 	struct sl_client_env env = {
 	    .cpu = &stack->guest_cpu,
 	    .hyp = &stack->hyp,
 	    .trace = trace,
 	    .box = box,
 	    .workload = workload,
-	    .seed = run->seed,
-	    .ledger = run->record ? &run->record->ledger : NULL,
+	    .seed = setup->seed,
+	    .ledger = record ? &record->ledger : NULL,
 	};
 	struct sl_pool_env pool = {.cpu = &stack->nas_cpu,
 				   .trace = trace,
-				   .seed = run->seed,
-				   .history = run->record ? &run->record->history : NULL,
-				   .broken = run->broken,
+				   .seed = setup->seed,
+				   .history = record ? &record->history : NULL,
+				   .broken = setup->broken,
 				   .working_set_bytes = working_set(workload)};
 	int rc;
 
@@ -116,6 +108,7 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	if (!stack->loop) {
 		return sl_err_set(err, -ENOMEM, "model: out of memory");
 	}
+	sl_loop_set_stopped(stack->loop, setup->stopped);
 	sl_cpu_init(&stack->guest_cpu, stack->loop, (int)box->guest_vcpus);
 	sl_cpu_set_switching(&stack->guest_cpu, (int64_t)box->guest_switch_ns, (int64_t)box->guest_slice_ns);
 	sl_cpu_init(&stack->nas_cpu, stack->loop, (int)box->nas_vcpus);
@@ -178,16 +171,17 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	}
 }
 
-static int run_box(const struct sl_box *box, const struct sl_workload *workload, const struct run *run,
-		   struct sl_measure *ret, struct sl_err *err)
+int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload,
+		    const struct sl_stack_setup *setup, struct sl_record *record, struct sl_measure *ret,
+		    struct sl_err *err)
 {
 	struct stack stack;
 	int rc;
 
 	if (workload->kind == SL_WL_DISK) {
-		return sl_disk_run(box, workload, run->seed, ret, err);
+		return sl_disk_run(box, workload, setup, ret, err);
 	}
-	rc = stack_init(&stack, box, workload, run, err);
+	rc = stack_init(&stack, box, workload, setup, record, err);
 
 	if (rc == 0) {
 		assert(stack.client);
@@ -197,27 +191,19 @@ static int run_box(const struct sl_box *box, const struct sl_workload *workload,
 	if (rc == 0) {
 		read_meters(&stack, box, ret);
 	}
-	if (rc == 0 && run->record) {
-		int64_t full_ns = run->record->ledger.full_ns, now_ns = sl_loop_now(stack.loop);
+	if (rc == 0 && record) {
+		int64_t full_ns = record->ledger.full_ns, now_ns = sl_loop_now(stack.loop);
 
-		run->record->end_ns = full_ns < now_ns ? full_ns : now_ns;
+		record->end_ns = full_ns < now_ns ? full_ns : now_ns;
 	}
 	stack_fini(&stack);
 	return rc;
 }
 
-int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload, uint64_t seed,
-		 struct sl_trace *trace, struct sl_measure *ret, struct sl_err *err)
+int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload,
+		 const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
-	return run_box(box, workload, &(struct run){.seed = seed, .trace = trace}, ret, err);
-}
-
-int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload,
-		    const struct sl_record_setup *setup, struct sl_record *record, struct sl_measure *ret,
-		    struct sl_err *err)
-{
-	return run_box(box, workload, &(struct run){setup->seed, setup->trace, record, setup->broken}, ret,
-		       err);
+	return sl_stack_record(box, workload, setup, NULL, ret, err);
 }
 
 void sl_record_init(struct sl_record *record, uint32_t limit)

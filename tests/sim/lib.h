@@ -41,8 +41,9 @@ static inline double rate_of(const struct sl_scenario *sc, const char *variant, 
 
 	cr_assert(v >= 0 && w >= 0, "no cell %s/%s", variant, workload);
 	cr_assert_eq(sl_scenario_box(sc, v, &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), 1, NULL, &measure, &err), 0, "%s",
-		     err.msg);
+	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), &(struct sl_stack_setup){.seed = 1},
+				  &measure, &err),
+		     0, "%s", err.msg);
 	return sl_metric_value(&measure, sl_scenario_workload(sc, w));
 }
 

@@ -33,7 +33,8 @@ static struct sl_explain_cell alone(const struct sl_scenario *sc, const char *va
 	one.max_requests = 300;
 	cr_assert_eq(sl_scenario_box(sc, sl_scenario_find_variant(sc, variant), &box, &err), 0, "%s",
 		     err.msg);
-	cr_assert_eq(sl_explain_paths(&box, &one, 1, NULL, &cell, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_explain_paths(&box, &one, &(struct sl_stack_setup){.seed = 1}, &cell, &err), 0, "%s",
+		     err.msg);
 	return cell;
 }
 
@@ -73,8 +74,9 @@ Test(explain, the_layers_add_up_to_the_operation_to_the_nanosecond_in_all_cells)
 
 			memset(&cell, 0, sizeof(cell));
 			cr_assert_eq(sl_scenario_box(sc, v, &box, &err), 0, "%s", err.msg);
-			cr_assert_eq(sl_explain_paths(&box, workload, 1, NULL, &cell, &err), 0, "%s",
-				     err.msg);
+			cr_assert_eq(sl_explain_paths(&box, workload, &(struct sl_stack_setup){.seed = 1},
+						      &cell, &err),
+				     0, "%s", err.msg);
 			cr_assert(cell.has_path);
 			for (int q = 0; q < SL_EXPLAIN_QUANTILES; q++) {
 				check_path(&cell.path[q], workload->name);

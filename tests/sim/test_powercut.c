@@ -322,8 +322,11 @@ Test(powercut, recording_changes_nothing_and_cuts_are_drawn_from_the_seed)
 	cr_assert_eq(a.worst.window_ns, b.worst.window_ns);
 	cr_assert_str_eq(a.worst.disk, b.worst.disk);
 	cr_assert_eq(a.lossy, b.lossy);
-	cr_assert_eq(sl_stack_run(&rig.box, rig.workload, 1, NULL, &plain, NULL), 0);
-	cr_assert_eq(sl_stack_run_loss(&rig.box, rig.workload, 1, NULL, &recorded, NULL), 0);
+	cr_assert_eq(sl_stack_run(&rig.box, rig.workload, &(struct sl_stack_setup){.seed = 1}, &plain, NULL),
+		     0);
+	cr_assert_eq(
+	    sl_stack_run_loss(&rig.box, rig.workload, &(struct sl_stack_setup){.seed = 1}, &recorded, NULL),
+	    0);
 	cr_assert_eq(plain.events, recorded.events);
 	cr_assert_eq(plain.rate, recorded.rate);
 	cr_assert(!plain.loss.known && recorded.loss.known);

@@ -44,9 +44,9 @@ static double simulated(double fill)
 	config.logical_pages = (int64_t)(fill * 2048 * 256);
 	cr_assert_eq(sl_ftl_new(&config, &ftl, &err), 0, "%s", err.msg);
 	sl_ftl_fill(ftl, 0, config.logical_pages);
-	sl_ftl_churn(ftl, 1, (uint32_t)config.logical_pages, 5 * config.logical_pages);
+	sl_ftl_churn(ftl, 1, (uint32_t)config.logical_pages, 5 * config.logical_pages, NULL);
 	sl_ftl_forget_counters(ftl);
-	sl_ftl_churn(ftl, 2, (uint32_t)config.logical_pages, 2 * config.logical_pages);
+	sl_ftl_churn(ftl, 2, (uint32_t)config.logical_pages, 2 * config.logical_pages, NULL);
 	n = sl_ftl_counters(ftl);
 	sl_ftl_free(ftl);
 	return 1 + (double)n.moved_pages / (double)n.host_pages;
@@ -132,6 +132,33 @@ Test(ssd_physics, same_seed_same_curve_and_it_can_be_stopped, .timeout = 60)
 	sl_ssd_curve_free(&b);
 	sl_ssd_curve_free(&other);
 	sl_ssd_curve_free(&stopped);
+}
+
+static bool stop_at_once(void)
+{
+	return true;
+}
+
+/* Not only between two samples: while the drive is brought to its state, and within a sample. */
+Test(ssd_physics, stopped_in_the_midst_there_is_no_curve)
+{
+	static const enum sl_ssd_state states[] = {SL_SSD_STEADY, SL_SSD_FRESH};
+	struct sl_dev_spec spec = drive("intel-dc-s3700-100");
+
+	for (int i = 0; i < 2; i++) {
+		struct sl_ssd_load load = {.duration_ns = 20 * MINUTE,
+					   .sample_ns = 20 * MINUTE,
+					   .scale = 64,
+					   .state = states[i],
+					   .seed = 5,
+					   .stopped = stop_at_once};
+		struct sl_ssd_curve curve;
+		struct sl_err err = {0};
+
+		cr_assert_eq(sl_ssd_saturate(&spec, &load, &curve, &err), -EINTR);
+		cr_assert_str_eq(err.msg, "interrupted");
+		cr_assert_null(curve.samples);
+	}
 }
 
 Test(ssd_physics, impossible_loads_are_refused)

@@ -21,7 +21,9 @@ static json_t *trace_of(const char *variant, const char *workload)
 	load.max_requests = REQUESTS;
 	cr_assert_eq(sl_scenario_box(sc, sl_scenario_find_variant(sc, variant), &box, &err), 0, "%s",
 		     err.msg);
-	cr_assert_eq(sl_stack_run(&box, &load, 1, trace, &measure, &err), 0, "%s", err.msg);
+	cr_assert_eq(
+	    sl_stack_run(&box, &load, &(struct sl_stack_setup){.seed = 1, .trace = trace}, &measure, &err), 0,
+	    "%s", err.msg);
 	cr_assert_eq(sl_trace_dropped(trace), 0);
 	cr_assert_eq(sl_trace_write(trace, variant, file, &err), 0, "%s", err.msg);
 	rewind(file);

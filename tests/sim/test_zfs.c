@@ -64,7 +64,9 @@ static double group_size(struct sl_scenario *sc, int threads, double *ret_rate)
 	workload.threads = threads;
 	workload.max_requests = 2000;
 	cr_assert_eq(sl_scenario_box(sc, sl_scenario_find_variant(sc, "none"), &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, &workload, 1, trace, &measure, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_run(&box, &workload, &(struct sl_stack_setup){.seed = 1, .trace = trace},
+				  &measure, &err),
+		     0, "%s", err.msg);
 	syncs = sl_trace_count(trace);
 	cr_assert_eq(sl_trace_dropped(trace), 0);
 	sl_trace_free(trace);

@@ -1,30 +1,43 @@
 #!/bin/sh
-# Ctrl-C during a long run: exit 130, what was measured is printed, no files.
+# Ctrl-C during a long computation: exit 130 soon, what was finished is printed, no files.
 # shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-"$sloglab" run b3n-2014 --repeat 64 --json a.json >out.txt 2>err.txt &
-pid=$!
-sleep 2
-kill -INT "$pid" 2>/dev/null || fail "the run was too short to interrupt"
-wait "$pid"
-code=$?
-[ "$code" -eq 130 ] || fail "exit $code, not 130"
-grep -q 'interrupted: the table holds what was measured so far' err.txt || fail "stderr: $(cat err.txt)"
-[ -e a.json ] && fail "a file was written"
+# interrupted MESSAGE COMMAND...: one that takes minutes, interrupted in the midst; killed where it goes on.
+interrupted() {
+	message=$1
+	shift
+	"$sloglab" "$@" --json a.json >out.txt 2>err.txt &
+	pid=$!
+	sleep 1
+	kill -INT "$pid" 2>/dev/null || fail "$*: too short to interrupt: $(cat err.txt)"
+	(sleep 5; kill -KILL "$pid") 2>/dev/null &
+	watch=$!
+	wait "$pid"
+	code=$?
+	kill "$watch" 2>/dev/null
+	[ "$code" -eq 130 ] || fail "$*: exit $code, not 130"
+	grep -q "interrupted: $message" err.txt || fail "$*: stderr: $(cat err.txt)"
+	[ ! -e a.json ] || fail "$*: a file was written"
+	rm -f a.json
+}
 
-# Not only between the cells: this many cuts of one would take minutes.
-"$sloglab" powercut b3n-2014 --variant s3700 --workload oltp2 --random 10000000 --json a.json >out.txt 2>err.txt &
-pid=$!
-sleep 2
-kill -INT "$pid" 2>/dev/null || fail "the cuts were too short to interrupt"
-(sleep 20; kill -KILL "$pid") 2>/dev/null &
-watch=$!
-wait "$pid"
-code=$?
-kill "$watch" 2>/dev/null
-[ "$code" -eq 130 ] || fail "powercut: exit $code, not 130"
-grep -q 'interrupted: what was cut so far is above' err.txt || fail "powercut: stderr: $(cat err.txt)"
-[ -e a.json ] && fail "powercut: a file was written"
+interrupted 'the table holds what was measured so far' run b3n-2014 --repeat 64
+
+# Within a cell as well: these have one that takes minutes.
+cat >long.yaml <<EOF
+format: sloglab-scenario/1
+title: a day of synchronous writes
+pool: {data: {layout: stripe, disks: [hdd-7200-desktop]}, log: intel-dc-s3700-200}
+workloads: {day: {kind: syncwrite, max_requests: 0, max_time: 86400s}}
+EOF
+interrupted 'the table holds what was measured so far' run long.yaml
+interrupted 'what was explained so far is above' explain long.yaml
+interrupted 'only complete tables stand above' advise long.yaml
+interrupted 'nothing was cut' powercut long.yaml
+interrupted 'no files were written' disk test intel-320-160 --saturate --state steady --minutes 10000
+
+# And between the cuts of one.
+interrupted 'what was cut so far is above' powercut b3n-2014 --variant s3700 --workload oltp2 --random 10000000
 finish

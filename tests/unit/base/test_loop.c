@@ -57,6 +57,44 @@ Test(loop, timers_fire_by_due_time_then_by_arming_order)
 	sl_loop_free(loop);
 }
 
+/* Fires each nanosecond without end. */
+struct ticker {
+	struct sl_timer timer;
+	struct sl_loop *loop;
+};
+
+static void tick(struct sl_timer *timer, int64_t now_ns)
+{
+	sl_loop_arm(sl_container_of(timer, struct ticker, timer)->loop, timer, now_ns + 1);
+}
+
+static bool always(void)
+{
+	return true;
+}
+
+static bool never(void)
+{
+	return false;
+}
+
+Test(loop, one_that_is_stopped_ends_and_keeps_what_is_pending)
+{
+	struct sl_loop *loop = sl_loop_new_virtual();
+	struct ticker ticker = {.timer = {.fire = tick}, .loop = loop};
+	struct sl_err err = {0};
+
+	sl_loop_arm(loop, &ticker.timer, 0);
+	sl_loop_set_stopped(loop, never);
+	cr_assert_eq(sl_loop_run_until(loop, 100000, &err), 0);
+	sl_loop_set_stopped(loop, always);
+	cr_assert_eq(sl_loop_run_until(loop, 1000000, &err), -EINTR);
+	cr_assert_str_eq(err.msg, "interrupted");
+	cr_assert(sl_loop_now(loop) < 110000, "at %ld", (long)sl_loop_now(loop));
+	cr_assert(ticker.timer.armed);
+	sl_loop_free(loop);
+}
+
 Test(loop, moving_a_timer_counts_as_arming_it_anew)
 {
 	struct sl_loop *loop = sl_loop_new_virtual();

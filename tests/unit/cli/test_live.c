@@ -85,11 +85,13 @@ Test(calibration, the_model_runs_with_its_profile)
 
 	load.max_requests = 500;
 	box_of(sc, &box);
-	cr_assert_eq(sl_stack_run(&box, &load, 1, NULL, &before, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_run(&box, &load, &(struct sl_stack_setup){.seed = 1}, &before, &err), 0, "%s",
+		     err.msg);
 	calibrated(sc);
 	box_of(sc, &box);
 	box.guest_vcpus = 1;
-	cr_assert_eq(sl_stack_run(&box, &load, 1, NULL, &after, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_run(&box, &load, &(struct sl_stack_setup){.seed = 1}, &after, &err), 0, "%s",
+		     err.msg);
 	cr_assert(after.rate < 1e9 / host.oltp_cpu_ns, "%g", after.rate);
 	cr_assert(after.rate < before.rate, "%g, before %g", after.rate, before.rate);
 	sl_scenario_free(sc);

@@ -118,8 +118,8 @@ Test(ftl, trimmed_pages_need_no_copying)
 	sl_ftl_fill(trimmed, 0, config.logical_pages);
 	sl_ftl_trim(trimmed, 6400, 6400);
 	cr_assert_eq(sl_ftl_used_pages(trimmed), 6400);
-	sl_ftl_churn(full, 1, 6400, 40000);
-	sl_ftl_churn(trimmed, 1, 6400, 40000);
+	sl_ftl_churn(full, 1, 6400, 40000, NULL);
+	sl_ftl_churn(trimmed, 1, 6400, 40000, NULL);
 	check(trimmed);
 	cr_assert(amplification(trimmed) < 0.75 * amplification(full), "%g %g", amplification(trimmed),
 		  amplification(full));
@@ -138,7 +138,7 @@ static int64_t burst_ns(int64_t idle_ns)
 	config.logical_pages = 10000;
 	ftl = drive_new(&config);
 	sl_ftl_fill(ftl, 0, config.logical_pages);
-	sl_ftl_churn(ftl, 1, (uint32_t)config.logical_pages, 20000);
+	sl_ftl_churn(ftl, 1, (uint32_t)config.logical_pages, 20000, NULL);
 	sl_ftl_idle(ftl, 0, idle_ns);
 	now_ns = start_ns = sl_ftl_drain_ns(ftl, idle_ns);
 	for (uint32_t page = 0; page < 1024; page++) {
@@ -161,7 +161,7 @@ Test(ftl, idle_time_is_used_to_collect)
 	config.pool_refill = 0; /* the pool does not grow again while the host writes */
 	ftl = drive_new(&config);
 	sl_ftl_fill(ftl, 0, config.logical_pages);
-	sl_ftl_churn(ftl, 1, 12800, 8000);
+	sl_ftl_churn(ftl, 1, 12800, 8000, NULL);
 	before = sl_ftl_counters(ftl);
 	sl_ftl_idle(ftl, 0, 1);
 	after = sl_ftl_counters(ftl);
@@ -193,7 +193,7 @@ Test(ftl, wear_is_even_under_uniform_writes)
 	double mean;
 
 	sl_ftl_fill(ftl, 0, config.logical_pages);
-	sl_ftl_churn(ftl, 1, 12800, 400000);
+	sl_ftl_churn(ftl, 1, 12800, 400000, NULL);
 	sl_ftl_wear(ftl, &least, &mean, &most);
 	cr_assert(mean > 40 && least > mean * 0.7 && most < mean * 1.3, "%u %g %u", least, mean, most);
 	cr_assert_eq((uint64_t)(mean * 256 + 0.5), sl_ftl_counters(ftl).erases);

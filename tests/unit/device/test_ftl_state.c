@@ -13,7 +13,7 @@ static struct sl_ftl *used_drive(const struct sl_ftl_config *config)
 	struct sl_ftl *ftl = drive_new(config);
 
 	sl_ftl_fill(ftl, 0, config->logical_pages);
-	sl_ftl_churn(ftl, 3, (uint32_t)config->logical_pages, 30001);
+	sl_ftl_churn(ftl, 3, (uint32_t)config->logical_pages, 30001, NULL);
 	return ftl;
 }
 
@@ -41,8 +41,8 @@ Test(ftl_state, goes_on_as_if_nothing_had_happened)
 		check(restored);
 		cr_assert_eq(sl_ftl_hash(restored), sl_ftl_hash(ftl));
 		sl_ftl_forget_counters(ftl);
-		sl_ftl_churn(ftl, 4, 12800, 20000);
-		sl_ftl_churn(restored, 4, 12800, 20000);
+		sl_ftl_churn(ftl, 4, 12800, 20000, NULL);
+		sl_ftl_churn(restored, 4, 12800, 20000, NULL);
 		cr_assert_eq(sl_ftl_hash(restored), sl_ftl_hash(ftl));
 		cr_assert_eq(sl_ftl_counters(restored).moved_pages, sl_ftl_counters(ftl).moved_pages);
 		check(restored);

@@ -92,12 +92,14 @@ Test(endurance, the_run_measures_what_it_writes)
 
 	short_run.max_requests = 300;
 	cr_assert_eq(sl_scenario_box(sc, variant(sc, "s3700"), &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, &short_run, 1, NULL, &measure, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_run(&box, &short_run, &(struct sl_stack_setup){.seed = 1}, &measure, &err), 0,
+		     "%s", err.msg);
 	asked = (double)measure.operations * short_run.block_bytes;
 	cr_assert((double)measure.log_bytes >= asked, "%lld bytes", (long long)measure.log_bytes);
 	cr_assert((double)measure.log_bytes <= 8 * asked, "%lld bytes", (long long)measure.log_bytes);
 	cr_assert_eq(sl_scenario_box(sc, variant(sc, "none"), &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, &short_run, 1, NULL, &measure, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_run(&box, &short_run, &(struct sl_stack_setup){.seed = 1}, &measure, &err), 0,
+		     "%s", err.msg);
 	cr_assert(measure.data_bytes >= measure.log_bytes, "the log is on the data disks, with its parity");
 	sl_scenario_free(sc);
 }

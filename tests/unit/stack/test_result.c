@@ -12,8 +12,9 @@ static struct sl_measure measure_of(const struct sl_scenario *sc, int v, int w, 
 	struct sl_box box;
 
 	cr_assert_eq(sl_scenario_box(sc, v, &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), seed, NULL, &measure, &err), 0, "%s",
-		     err.msg);
+	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), &(struct sl_stack_setup){.seed = seed},
+				  &measure, &err),
+		     0, "%s", err.msg);
 	return measure;
 }
 

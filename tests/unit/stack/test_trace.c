@@ -39,7 +39,9 @@ static struct sl_trace *trace_of(const char *variant_name, const char *workload_
 	load.threads = 1;
 	load.max_requests = TRANSACTIONS;
 	cr_assert_eq(sl_scenario_box(sc, variant(sc, variant_name), &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_run(&box, &load, 1, trace, &measure, &err), 0, "%s", err.msg);
+	cr_assert_eq(
+	    sl_stack_run(&box, &load, &(struct sl_stack_setup){.seed = 1, .trace = trace}, &measure, &err), 0,
+	    "%s", err.msg);
 	cr_assert_eq(measure.operations, TRANSACTIONS);
 	sl_scenario_free(sc);
 	return trace;
