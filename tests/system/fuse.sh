@@ -43,7 +43,7 @@ chain_stop() {
 }
 
 fio_run() {
-	timeout 120 fio --name=verify --filename="$file" --size=24M --bs=16k --rw=randwrite --ioengine=psync --fsync=16 \
+	timeout 120 fio --name=verify --verify_state_save=0 --filename="$file" --size=24M --bs=16k --rw=randwrite --ioengine=psync --fsync=16 \
 		--verify=crc32c --verify_fatal=1 --randseed=7 --output="$SCRATCH/fio" "$@" || fail "fio: $(tail -5 "$SCRATCH/fio")"
 }
 
