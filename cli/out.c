@@ -159,9 +159,5 @@ int sl_out_write(const char *path, int (*render)(void *arg, FILE *out, struct sl
 		return rc;
 	}
 	rc = render(arg, file.file, err);
-	if (rc < 0) {
-		sl_outfile_discard(&file);
-		return rc;
-	}
-	return sl_outfile_commit(&file, err);
+	return rc < 0 ? sl_outfile_abort(&file, rc, err) : sl_outfile_commit(&file, err);
 }

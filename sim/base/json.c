@@ -54,9 +54,5 @@ int sl_json_write_file(const json_t *doc, const char *path, struct sl_err *err)
 		return rc;
 	}
 	rc = sl_json_write(doc, out.file, err);
-	if (rc != 0) {
-		sl_outfile_discard(&out);
-		return sl_err_set(err, rc, "%s: cannot write: %s", path, strerror(-rc));
-	}
-	return sl_outfile_commit(&out, err);
+	return rc == 0 ? sl_outfile_commit(&out, err) : sl_outfile_abort(&out, rc, err);
 }

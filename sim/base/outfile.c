@@ -113,6 +113,15 @@ int sl_outfile_commit(struct sl_outfile *out, struct sl_err *err)
 	return code;
 }
 
+int sl_outfile_abort(struct sl_outfile *out, int code, struct sl_err *err)
+{
+	if (ferror(out->file)) {
+		(void)outfile_fail(out->path, code, err);
+	}
+	sl_outfile_discard(out);
+	return code;
+}
+
 void sl_outfile_discard(struct sl_outfile *out)
 {
 	if (out->file != NULL) {

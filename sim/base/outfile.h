@@ -19,6 +19,10 @@ int sl_outfile_open(struct sl_outfile *out, const char *path, struct sl_err *err
  */
 int sl_outfile_commit(struct sl_outfile *out, struct sl_err *err);
 
+/* For whoever could not write all of it: forgets what was written and returns `code`. Where the stream has
+ * failed (disk full, ...), the message becomes one that names the file, which its writer does not know. */
+int sl_outfile_abort(struct sl_outfile *out, int code, struct sl_err *err);
+
 /* Forgets what was written. A no-op after a commit and on a zeroed struct. */
 void sl_outfile_discard(struct sl_outfile *out);
 

@@ -125,9 +125,7 @@ int sl_ftl_save(const struct sl_ftl *ftl, uint64_t tag, const char *path, struct
 		good = tables[i].bytes == 0 || fwrite(tables[i].data, tables[i].bytes, 1, out.file) == 1;
 	}
 	if (!good) {
-		rc = errno != 0 ? -errno : -EIO;
-		sl_outfile_discard(&out);
-		return sl_err_set(err, rc, "%s: %s", path, strerror(-rc));
+		return sl_outfile_abort(&out, errno != 0 ? -errno : -EIO, err);
 	}
 	return sl_outfile_commit(&out, err);
 }

@@ -46,6 +46,13 @@ rm -f only.html
 if [ -w /dev/full ]; then
 	"$sloglab" run b3n-2014 --variant none --workload oltp2 >/dev/full 2>err.txt
 	{ [ $? -eq 1 ] && grep -q 'stdout: cannot write' err.txt; } || fail "full stdout: $(cat err.txt)"
+	for what in json csv html trace; do
+		"$sloglab" run b3n-2014 --variant none --workload oltp2 "--$what" /dev/full >/dev/null 2>err.txt
+		{ [ $? -eq 1 ] && [ "$(cat err.txt)" = 'sloglab: /dev/full: cannot write: No space left on device' ]; } ||
+			fail "--$what: $(cat err.txt)"
+	done
+	"$sloglab" disk test intel-dc-s3700-100 --saturate --minutes 5 --svg /dev/full >/dev/null 2>err.txt
+	{ [ $? -eq 1 ] && grep -q '/dev/full: cannot write: No space' err.txt; } || fail "disk test: $(cat err.txt)"
 fi
 # A reader that has seen enough (| head -1) needs no message.
 (while [ ! -e gone ]; do sleep 0.05; done; "$sloglab" help scenarios 2>err.txt; echo $? >code.txt) |

@@ -164,6 +164,27 @@ Test(outfile, a_full_disk_is_reported)
 	cr_assert(strstr(err.msg, "/dev/full") != NULL, "%s", err.msg);
 }
 
+/* A writer that finds out by itself, and one that fails for another reason. */
+Test(outfile, only_a_failed_stream_changes_the_message)
+{
+	static const struct {
+		const char *path, *message;
+	} cases[] = {{"/dev/full", "/dev/full: cannot write: No space left on device"},
+		     {"/dev/null", "out of memory"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_outfile out;
+		struct sl_err err = {0};
+
+		cr_assert_eq(sl_outfile_open(&out, cases[i].path, &err), 0, "%s", err.msg);
+		fputs("x", out.file);
+		(void)fflush(out.file);
+		(void)sl_err_set(&err, -ENOSPC, "out of memory");
+		cr_assert_eq(sl_outfile_abort(&out, -ENOSPC, &err), -ENOSPC);
+		cr_assert_str_eq(err.msg, cases[i].message);
+	}
+}
+
 Test(outfile, a_json_file_is_written_whole)
 {
 	json_t *doc = json_pack("{s:o, s:i}", "tps", sl_json_figure(187.6543219), "threads", 2);
