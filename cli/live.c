@@ -185,7 +185,7 @@ static int pair_keep(struct job *job, const struct group *group, struct pair *pa
 	}
 	live->timings = timings;
 	live->timings[live->n_timings++] = pair->timing;
-	if (sl_result_add(&live->result, &pair->modelled) < 0 ||
+	if ((pair->modelled.n_samples > 0 && sl_result_add(&live->result, &pair->modelled) < 0) ||
 	    sl_result_add(&live->result, &pair->real) < 0) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}

@@ -8,6 +8,7 @@
 #include "cli/measured.h"
 #include "cli/report.h"
 #include "guests/lab.h"
+#include "sim/base/units.h"
 
 #define NO_LIMIT_BPS 1e12
 
@@ -245,10 +246,24 @@ static void machines_substitute(const struct sl_vm_lab *lab, struct sl_box *box,
 	box->guest_memory_bytes = (double)guest;
 }
 
+/* The way from one machine to the other: nothing of it is measured in the lab. */
+static void path_assume(const struct sl_box *box, struct sl_result *result)
+{
+	char delay[32], rate[32];
+
+	sl_units_format(box->hyp_op_delay_ns, SL_UNIT_TIME, delay, sizeof(delay));
+	sl_units_format(box->link_bps, SL_UNIT_RATE, rate, sizeof(rate));
+	substitute(result,
+		   "assumed: the lab's NFS client and link are as the scenario's; params.hyp.op_delay = %s, "
+		   "params.link.rate = %s",
+		   delay, rate);
+}
+
 void sl_vm_lab_box(const struct sl_vm_lab *lab, struct sl_box *box, struct sl_result *result)
 {
 	software_substitute(lab->zfs, box, result);
 	machines_substitute(lab, box, result);
+	path_assume(box, result);
 	if (lab->guest_factor > 0 && lab->storage_factor > 0) {
 		cpus_substitute(lab, box, result);
 	}

@@ -1,5 +1,6 @@
 #include "cli/measured.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #define QUICK_FILE_BYTES 536870912.0
 #define QUICK_REQUESTS 1000
 #define DILATE_AUTO_MAX 20
+#define CPU_FULL 0.9 /* a CPU busier than this sets the rate, not the disks */
 
 void sl_measured_shrink(struct sl_workload *load)
 {
@@ -63,6 +65,31 @@ void sl_measured_warn(struct sl_cell *cell, const char *text)
 	}
 }
 
+void sl_measured_busy_add(struct sl_measured_busy *busy, double share)
+{
+	if (share > CPU_FULL) {
+		busy->full++;
+		busy->worst = share > busy->worst ? share : busy->worst;
+	}
+}
+
+void sl_measured_warn_busy(struct sl_cell *cell, const char *whose, const struct sl_measured_busy *busy)
+{
+	char text[200], runs[64] = "";
+
+	if (busy->full == 0) {
+		return;
+	}
+	if (cell->n_samples > 1) {
+		(void)snprintf(runs, sizeof(runs), " in %d of %d runs, at worst", busy->full,
+			       cell->n_samples);
+	}
+	(void)snprintf(text, sizeof(text),
+		       "%s CPU was busy%s for %.0f %% of the time: it set the rate, not the modelled disks",
+		       whose, runs, busy->worst * 100);
+	sl_measured_warn(cell, text);
+}
+
 void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing)
 {
 	char late[32], modelled[32], text[160];
@@ -108,7 +135,7 @@ int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, 
 			cell->samples[cell->n_samples++] = measure.rate;
 		}
 	}
-	return rc;
+	return rc == -EINTR ? 0 : rc;
 }
 
 void sl_measured_finish(const struct sl_scenario *sc, struct sl_cell *cell)

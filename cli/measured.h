@@ -27,12 +27,21 @@ double sl_measured_dilate(double lab_ns, double box_ns);
 
 /* Appends to the cell's warning; what it already says is not repeated. */
 void sl_measured_warn(struct sl_cell *cell, const char *text);
+/* How busy a CPU was in the runs of a cell: one line for all of them. */
+struct sl_measured_busy {
+	int full;     /* runs in which it set the rate, not the disks */
+	double worst; /* share of the time in the worst of these */
+};
+void sl_measured_busy_add(struct sl_measured_busy *busy, double share);
+/* `whose`: "the guest's". Nothing where no run was. */
+void sl_measured_warn_busy(struct sl_cell *cell, const char *whose, const struct sl_measured_busy *busy);
 /* "WHAT were late by ... (p99) where ... (p50) is modelled" */
 void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing);
 /* Adds one run on the wall clock to the cell, undilated. */
 void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate);
 
-/* As many samples of the model as the measured cell has, with the same seeds. */
+/* As many samples of the model as the measured cell has, with the same seeds; fewer, and perhaps none, after
+ * Ctrl-C. */
 int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, uint64_t seed, int n,
 		      struct sl_cell *cell, struct sl_err *err);
 /* Mean, interval, and what was published. */

@@ -16,7 +16,11 @@
 #include "cli/vm_kept.h"
 
 #define END_MS 20000
-#define CPU_FULL 0.9 /* a VM busier than this sets the rate, not the disks */
+
+/* The CPUs behind a cell. */
+struct cpus {
+	struct sl_measured_busy guest, storage, host;
+};
 
 struct job {
 	const struct sl_scenario *sc;
@@ -30,6 +34,7 @@ struct job {
 	int n_workloads, n_cells;
 	int *workloads;        /* those that can run */
 	struct sl_cell *cells; /* [workload * plan.n_variants + variant]: the measured ones */
+	struct cpus *cpus;     /* likewise */
 	int done, total;
 };
 
@@ -156,20 +161,6 @@ static void load_make(const struct job *job, int workload, struct sl_workload *r
 	sl_measured_limit(&limits, ret);
 }
 
-/* `whose`: "the guest's" */
-static void warn_busy(struct sl_cell *cell, const char *whose, double busy)
-{
-	char text[160];
-
-	if (busy > CPU_FULL) {
-		(void)snprintf(
-		    text, sizeof(text),
-		    "%s CPU was busy for %.0f %% of the time: it set the rate, not the modelled disks", whose,
-		    busy * 100);
-		sl_measured_warn(cell, text);
-	}
-}
-
 /* Of several samples the worst timing is the one to judge by. */
 static int timing_keep(struct job *job, const struct sl_cell *cell, const struct sl_vm_sample *sample,
 		       struct sl_err *err)
@@ -232,12 +223,13 @@ static int evidence_keep(struct job *job, const struct sl_cell *cell, struct sl_
 
 static int sample_keep(struct job *job, struct sl_cell *cell, struct sl_vm_sample *sample, struct sl_err *err)
 {
+	struct cpus *cpus = &job->cpus[cell - job->cells];
 	int rc = timing_keep(job, cell, sample, err);
 
 	sl_measured_sample(cell, &sample->load, job->dilate);
-	warn_busy(cell, "the guest's", sample->evidence.guest_busy);
-	warn_busy(cell, "the storage VM's", sample->evidence.storage_busy);
-	warn_busy(cell, "this machine's", sample->evidence.host_busy);
+	sl_measured_busy_add(&cpus->guest, sample->evidence.guest_busy);
+	sl_measured_busy_add(&cpus->storage, sample->evidence.storage_busy);
+	sl_measured_busy_add(&cpus->host, sample->evidence.host_busy);
 	return rc < 0 ? rc : evidence_keep(job, cell, sample, err);
 }
 
@@ -337,6 +329,13 @@ static void warn_late(const struct job *job, struct sl_cell *cell)
 	}
 }
 
+static void warn_busy(const struct cpus *cpus, struct sl_cell *cell)
+{
+	sl_measured_warn_busy(cell, "the guest's", &cpus->guest);
+	sl_measured_warn_busy(cell, "the storage VM's", &cpus->storage);
+	sl_measured_warn_busy(cell, "this machine's", &cpus->host);
+}
+
 static int cells_finish(struct job *job, struct sl_err *err)
 {
 	int rc = 0;
@@ -349,10 +348,11 @@ static int cells_finish(struct job *job, struct sl_err *err)
 		}
 		rc = cell_model(job, cell, &modelled, err);
 		if (rc == 0) {
+			warn_busy(&job->cpus[i], cell);
 			warn_late(job, cell);
 			sl_measured_finish(job->sc, &modelled);
 			sl_measured_finish(job->sc, cell);
-			if (sl_result_add(&job->live->result, &modelled) < 0 ||
+			if ((modelled.n_samples > 0 && sl_result_add(&job->live->result, &modelled) < 0) ||
 			    sl_result_add(&job->live->result, cell) < 0) {
 				rc = sl_err_set(err, -ENOMEM, "out of memory");
 			}
@@ -378,7 +378,8 @@ static int cells_make(struct job *job, struct sl_err *err)
 	job->n_cells = job->n_workloads * job->plan.n_variants;
 	job->total = job->n_cells * run->repeat;
 	job->cells = calloc((size_t)job->n_cells + 1, sizeof(*job->cells));
-	if (!job->workloads || !job->cells) {
+	job->cpus = calloc((size_t)job->n_cells + 1, sizeof(*job->cpus));
+	if (!job->workloads || !job->cells || !job->cpus) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (job->n_workloads == 0) {
@@ -455,6 +456,7 @@ int sl_vm_run(const struct sl_scenario *sc, const struct sl_vm_options *options,
 	sl_lab_plan_fini(&job->plan);
 	free(job->workloads);
 	free(job->cells);
+	free(job->cpus);
 	free(job);
 	return rc;
 }

@@ -1,12 +1,15 @@
 /* What engine vm reads of its machines, keeps of an unfinished run, and puts into the model beside it. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/live_lab.h"
+#include "cli/measured.h"
+#include "cli/signals.h"
 #include "cli/vm_cell.h"
 #include "cli/vm_costs.h"
 #include "cli/vm_kept.h"
@@ -194,6 +197,65 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 	cr_expect_float_eq(box.nfsd_byte_bps, before.nfsd_byte_bps / 3, 1);
 	cr_expect_eq(box.txg_timeout_ns, before.txg_timeout_ns);
 	cr_assert(result.n_substitutions >= 6, "%d", result.n_substitutions);
+}
+
+/* What nobody measures in the lab is not passed over in silence. */
+Test(vm_lab, the_way_between_the_machines_is_said_to_be_the_scenarios)
+{
+	const struct sl_vm_lab lab = {.zfs = "2.1.11", .dilate = 1};
+	struct sl_result result = {0};
+	struct sl_box box, before;
+
+	b3n_box(&box);
+	box.hyp_op_delay_ns = 60e3;
+	box.link_bps = 1250e6;
+	before = box;
+	sl_vm_lab_box(&lab, &box, &result);
+	cr_expect_eq(box.hyp_op_delay_ns, before.hyp_op_delay_ns);
+	cr_expect_eq(box.link_bps, before.link_bps);
+	cr_expect(says(&result, "assumed: the lab's NFS client and link are as the scenario's; "
+				"params.hyp.op_delay = 60us, params.link.rate = 1250MB/s"));
+}
+
+Test(measured, a_busy_cpu_is_one_line_for_all_repeats)
+{
+	static const double shares[] = {0.95, 0.4, 0.991};
+	struct sl_measured_busy busy = {0};
+	struct sl_cell cell = {.n_samples = 3}, one = {.n_samples = 1}, idle = {.n_samples = 3};
+
+	sl_measured_warn_busy(&idle, "the guest's", &busy);
+	cr_expect_str_eq(idle.warning, "");
+	sl_measured_busy_add(&busy, shares[0]);
+	sl_measured_warn_busy(&one, "the guest's", &busy);
+	cr_expect_str_eq(one.warning,
+			 "the guest's CPU was busy for 95 % of the time: it set the rate, not the "
+			 "modelled disks");
+	sl_measured_busy_add(&busy, shares[1]);
+	sl_measured_busy_add(&busy, shares[2]);
+	sl_measured_warn_busy(&cell, "the guest's", &busy);
+	cr_expect_str_eq(cell.warning,
+			 "the guest's CPU was busy in 2 of 3 runs, at worst for 99 % of the time: "
+			 "it set the rate, not the modelled disks");
+}
+
+/* What was measured is kept then, without a model beside it. */
+Test(measured, after_ctrl_c_the_model_runs_no_more)
+{
+	const struct sl_workload load = {.name = "w",
+					 .kind = SL_WL_SYNCWRITE,
+					 .threads = 1,
+					 .depth = 1,
+					 .block_bytes = 4096,
+					 .max_time_ns = 60e9};
+	struct sl_cell cell = {0};
+	struct sl_err err = {0};
+	struct sl_box box;
+
+	b3n_box(&box);
+	sl_signals_install();
+	cr_assert_eq(raise(SIGINT), 0);
+	cr_assert_eq(sl_measured_model(&box, &load, 1, 3, &cell, &err), 0, "%s", err.msg);
+	cr_assert_eq(cell.n_samples, 0);
 }
 
 /* A calibrated lab's factor is against what the model itself spends on the same load. */
