@@ -1,11 +1,16 @@
 #include "cli/report_advise.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
+#include "cli/prose.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
 #include "cli/table.h"
+
+#define YEAR_DAYS 365.25
+#define NAME_WIDTH 33 /* of the table's 100 columns */
 
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size)
 {
@@ -18,11 +23,23 @@ void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t siz
 	}
 }
 
+/* Has any row the drive? Not where it is above the budget. */
+static bool is_offered(const struct sl_advice *advice, int drive)
+{
+	for (int i = 0; i < advice->n_candidates; i++) {
+		if (advice->candidates[i].drive == drive) {
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *sl_advise_price_source(const struct sl_advice *advice, int drive)
 {
 	const struct sl_advice_drive *d = &advice->drives[drive];
 
-	return d->spec.price_usd > 0 && d->price_source[0] ? d->price_source : NULL;
+	return is_offered(advice, drive) && d->spec.price_usd > 0 && d->price_source[0] ? d->price_source
+											: NULL;
 }
 
 static const char *unit_of(const struct sl_advice *advice, const struct sl_advice_table *table)
@@ -30,15 +47,10 @@ static const char *unit_of(const struct sl_advice *advice, const struct sl_advic
 	return sl_metric_unit(sl_scenario_workload(advice->scenario, table->workload)->kind);
 }
 
-/* The table keeps its headings' addresses: static ones. */
-static struct sl_table *table_make(const struct sl_advice *advice, const struct sl_advice_table *table)
+static struct sl_table *table_make(void)
 {
-	static const char *const per_gained[] = {"$/TPS gained", "$/(request/s) gained",
-						 "$/(write/s) gained"};
-	enum sl_workload_kind kind = sl_scenario_workload(advice->scenario, table->workload)->kind;
-	const char *headings[] = {
-	    "#",       "<change", sl_metric_unit(kind), "gain", "<95 %", "price", per_gained[kind],
-	    "log/day", "lasts",   "<lost at a cut",     "<"};
+	static const char *const headings[] = {"#",      "<change", "rate",  "gain",  "+-%", "$",
+					       "$/gain", "GB/day",  "lasts", "<lost", "<"};
 
 	return sl_table_new(headings, (int)(sizeof(headings) / sizeof(headings[0])));
 }
@@ -56,48 +68,153 @@ static enum sl_tint row_tint(const struct sl_advice_table *table, int at)
 	return row->dominated_by >= 0 ? SL_TINT_DIM : SL_TINT_NONE;
 }
 
-static void put_remark(struct sl_table *out, const struct sl_advice_row *row, const struct sl_candidate *c,
-		       enum sl_tint tint)
+/* Remarks are as long as a table is wide: a letter each, and below the table what it stands for. */
+struct remarks {
+	int n;
+	const char *text[26];
+};
+
+static char remark_letter(struct remarks *remarks, const char *text)
 {
+	int i = 0;
+
+	while (i < remarks->n && strcmp(remarks->text[i], text) != 0) {
+		i++;
+	}
+	if (i == (int)(sizeof(remarks->text) / sizeof(remarks->text[0]))) {
+		return '*';
+	}
+	if (i == remarks->n) {
+		remarks->text[remarks->n++] = text;
+	}
+	return (char)('a' + i);
+}
+
+static void put_remark(struct sl_table *out, const struct sl_advice_row *row, const struct sl_candidate *c,
+		       struct remarks *remarks, enum sl_tint tint)
+{
+	const char *assumed = c->assumed ? " ~" : "";
+
 	if (row->dominated_by >= 0) {
-		sl_table_put(out, tint, "no better than %d", row->dominated_by + 1);
+		sl_table_put(out, tint, "<=%d%s", row->dominated_by + 1, assumed);
 	} else if (row->unsafe) {
-		sl_table_put(out, tint, "unsafe");
+		sl_table_put(out, tint, "unsafe%s", assumed);
+	} else if (c->remark[0] != '\0') {
+		sl_table_put(out, tint, "%c%s", remark_letter(remarks, c->remark), assumed);
 	} else {
-		sl_table_put(out, tint, "%s", c->remark);
+		sl_table_put(out, tint, "%s", assumed + (c->assumed ? 1 : 0));
 	}
 }
 
-static void put_row(struct sl_table *out, const struct sl_advice *advice, const struct sl_advice_table *table,
-		    int at)
+/* Where a name that is longer than its column goes on: at what is added to it, else at a blank. */
+static size_t name_break(const char *name)
+{
+	const char *plus = strstr(name, " + ");
+	size_t at = NAME_WIDTH;
+
+	if (plus && plus - name <= NAME_WIDTH) {
+		return (size_t)(plus - name);
+	}
+	while (at > 0 && name[at] != ' ') {
+		at--;
+	}
+	return at > 0 ? at : NAME_WIDTH;
+}
+
+/* Rank and name; the other columns follow in the last line of the name. False when out of memory. */
+static bool put_name(struct sl_table *out, enum sl_tint tint, int rank, const char *name)
+{
+	const char *indent = "";
+
+	if (!sl_table_row(out)) {
+		return false;
+	}
+	sl_table_put(out, tint, "%d", rank);
+	while (strlen(indent) + strlen(name) > NAME_WIDTH) {
+		size_t at = name_break(name);
+
+		sl_table_put(out, tint, "%s%.*s", indent, (int)at, name);
+		if (!sl_table_row(out)) {
+			return false;
+		}
+		sl_table_put(out, tint, "%s", "");
+		name += at;
+		name += *name == ' ';
+		indent = "  ";
+	}
+	sl_table_put(out, tint, "%s%s", indent, name);
+	return true;
+}
+
+/* Half of the interval in per cent: it is as far down as up, as factors are. */
+static void put_gain(struct sl_table *out, const struct sl_paired *paired, bool base, enum sl_tint tint)
+{
+	double half_pct = paired->ratio > 0 ? (paired->ratio_high / paired->ratio - 1) * 100 : 0;
+
+	sl_table_put(out, tint, "%.2f", paired->ratio);
+	if (base || paired->n < 2) {
+		sl_table_put(out, tint, "%s", "");
+	} else {
+		sl_table_put(out, tint, "%.*f", half_pct < 9.95 ? 1 : 0, half_pct);
+	}
+}
+
+static void put_price(struct sl_table *out, const struct sl_advice_row *row, const struct sl_candidate *c,
+		      enum sl_tint tint)
+{
+	char text[64];
+
+	sl_advise_price(c, text, sizeof(text));
+	sl_table_put(out, tint, "%s", text + (text[0] == '$'));
+	if (row->usd_per_gained > 0) {
+		sl_table_put(out, tint, "%.*g", row->usd_per_gained < 0.1 ? 2 : 3, row->usd_per_gained);
+	} else {
+		sl_table_put(out, tint, "-");
+	}
+}
+
+static void put_lasts(struct sl_table *out, const struct sl_advice_row *row, enum sl_tint tint)
+{
+	const struct sl_endurance *e = &row->endurance;
+	const char *mark = sl_advice_wears_out(row) ? "!" : "";
+	double days = e->years * YEAR_DAYS;
+
+	tint = sl_advice_wears_out(row) && tint == SL_TINT_NONE ? SL_TINT_BAD : tint;
+	if (e->device[0] == '\0' || e->device_bytes_per_day <= 0) {
+		sl_table_put(out, tint, "-");
+	} else if (e->years <= 0) {
+		sl_table_put(out, tint, "?");
+	} else if (e->years > 100) {
+		sl_table_put(out, tint, ">100y");
+	} else if (days < YEAR_DAYS) {
+		sl_table_put(out, tint, "%.*fd%s", days < 9.95 ? 1 : 0, days, mark);
+	} else {
+		sl_table_put(out, tint, "%.*fy%s", e->years < 9.95 ? 1 : 0, e->years, mark);
+	}
+}
+
+static bool put_row(struct sl_table *out, const struct sl_advice *advice, const struct sl_advice_table *table,
+		    int at, struct remarks *remarks)
 {
 	const struct sl_advice_row *row = &table->rows[at];
 	const struct sl_candidate *c = &advice->candidates[row->candidate];
 	enum sl_tint tint = row_tint(table, at);
 	char text[64];
 
-	sl_table_put(out, tint, "%d", at + 1);
-	sl_table_put(out, tint, "%s%s", c->name, c->assumed ? " ~" : "");
+	if (!put_name(out, tint, at + 1, c->name)) {
+		return false;
+	}
 	sl_report_number(row->paired.other, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
-	sl_table_put(out, tint, "%.2fx", row->paired.ratio);
-	sl_paired_interval(&row->paired, text, sizeof(text));
-	sl_table_put(out, tint, "%s", at == table->base ? "" : text);
-	sl_advise_price(c, text, sizeof(text));
+	put_gain(out, &row->paired, at == table->base, tint);
+	put_price(out, row, c, tint);
+	sl_report_number(row->endurance.log_bytes_per_day / 1e9, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
-	if (row->usd_per_gained > 0) {
-		sl_table_put(out, tint, "%.3g", row->usd_per_gained);
-	} else {
-		sl_table_put(out, tint, "-");
-	}
-	sl_costs_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
-	sl_table_put(out, tint, "%s", text);
-	sl_endurance_span(&row->endurance, text, sizeof(text));
-	sl_table_put(out, sl_advice_wears_out(row) && tint == SL_TINT_NONE ? SL_TINT_BAD : tint, "%s%s", text,
-		     sl_advice_wears_out(row) ? " !" : "");
-	sl_costs_loss(&row->measure.loss, text, sizeof(text));
-	sl_table_put(out, tint, "%s", text);
-	put_remark(out, row, c, tint);
+	put_lasts(out, row, tint);
+	sl_report_time((int64_t)(row->measure.loss.seconds * 1e9), text, sizeof(text));
+	sl_table_put(out, tint, "%s", row->measure.loss.seconds > 0 ? text : "-");
+	put_remark(out, row, c, remarks, tint);
+	return true;
 }
 
 /* Beyond the first rows stands only what the text below speaks of. */
@@ -105,6 +222,17 @@ static bool is_shown(const struct sl_advise_report *report, const struct sl_advi
 {
 	return report->rows_max == 0 || at < report->rows_max || at == table->base ||
 	       at == table->best_purchase || at == table->best_lasting || at == table->best_free;
+}
+
+__attribute__((format(printf, 2, 3))) static void print_prose(FILE *out, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	sl_prose(text, 0, sl_prose_width(out), out);
 }
 
 /* The layers that lose, each once. */
@@ -119,8 +247,8 @@ static void print_losses(const struct sl_advise_report *report, const struct sl_
 			seen = strcmp(table->rows[j].measure.loss.why, loss->why) == 0;
 		}
 		if (!seen) {
-			fprintf(out, "at a cut: up to %.2g s of acknowledged writes: %s\n", loss->seconds,
-				loss->why);
+			print_prose(out, "at a cut: up to %.2g s of acknowledged writes: %s", loss->seconds,
+				    loss->why);
 		}
 	}
 }
@@ -128,7 +256,8 @@ static void print_losses(const struct sl_advise_report *report, const struct sl_
 static int print_table(const struct sl_advise_report *report, const struct sl_advice_table *table, FILE *out)
 {
 	const struct sl_advice *advice = report->advice;
-	struct sl_table *text = table_make(advice, table);
+	struct sl_table *text = table_make();
+	struct remarks remarks = {0};
 	int left_out = 0;
 
 	if (!text) {
@@ -139,30 +268,33 @@ static int print_table(const struct sl_advise_report *report, const struct sl_ad
 			left_out++;
 			continue;
 		}
-		if (!sl_table_row(text)) {
+		if (!put_row(text, advice, table, i, &remarks)) {
 			sl_table_free(text);
 			return -ENOMEM;
 		}
-		put_row(text, advice, table, i);
 	}
 	sl_table_print(text, out);
 	sl_table_free(text);
 	if (left_out > 0) {
 		fprintf(out, "and %d more rows; --rows 0 shows all\n", left_out);
 	}
+	for (int i = 0; i < remarks.n; i++) {
+		fprintf(out, "%c  %s\n", 'a' + i, remarks.text[i]);
+	}
 	return 0;
 }
 
-static bool any_wears_out(const struct sl_advice *advice)
+/* What the short headings mean. */
+static void print_legend(FILE *out)
 {
-	for (int i = 0; i < advice->n_tables; i++) {
-		for (int r = 0; r < advice->tables[i].n_rows; r++) {
-			if (sl_advice_wears_out(&advice->tables[i].rows[r])) {
-				return true;
-			}
-		}
-	}
-	return false;
+	sl_prose("rate: as the line above the table says; gain: times the rate as it is, +-%: half of its "
+		 "95 % interval; $: price, ? unknown, $/gain: dollars per unit of rate gained; GB/day: log "
+		 "written at this load day and night; lasts: days or years that the rated endurance lasts, ! "
+		 "less than 3 years, "
+		 "? not rated; lost: at a cut of the power, the oldest acknowledged write, at worst; <=N: no "
+		 "better than row "
+		 "N; unsafe: loses more than the box as it is",
+		 0, sl_prose_width(out), out);
 }
 
 static void print_prices(const struct sl_advice *advice, FILE *out)
@@ -173,15 +305,10 @@ static void print_prices(const struct sl_advice *advice, FILE *out)
 		const char *source = sl_advise_price_source(advice, i);
 
 		if (source) {
-			fprintf(out, "price: %s $%.0f: %s\n", advice->drives[i].spec.name,
-				advice->drives[i].spec.price_usd, source);
+			print_prose(out, "price: %s $%.0f: %s", advice->drives[i].spec.name,
+				    advice->drives[i].spec.price_usd, source);
 		}
-		assumed |= advice->drives[i].assumed;
-	}
-	if (any_wears_out(advice)) {
-		fputs(
-		    "! the rated endurance of the drive lasts less than 3 years at this load day and night\n",
-		    out);
+		assumed |= is_offered(advice, i) && advice->drives[i].assumed;
 	}
 	if (assumed) {
 		fputs("~ no figure of this drive's speed is published: all are assumed\n", out);
@@ -200,18 +327,21 @@ int sl_report_advise_text(const struct sl_advise_report *report, FILE *out, stru
 	for (int i = 0; i < advice->n_tables; i++) {
 		const struct sl_advice_table *table = &advice->tables[i];
 
-		fprintf(out, "\n%s on %s, %d pairs of runs per row\n\n",
+		fprintf(out, "\n%s on %s: rate in %s, %d pair%s of runs per row\n\n",
 			sl_scenario_workload(advice->scenario, table->workload)->name,
-			sl_scenario_variant_name(advice->scenario, advice->base_variant), advice->repeat);
+			sl_scenario_variant_name(advice->scenario, advice->base_variant),
+			unit_of(advice, table), advice->repeat, advice->repeat == 1 ? "" : "s");
 		if (print_table(report, table, out) < 0) {
 			return sl_err_set(err, -ENOMEM, "out of memory");
 		}
-		fprintf(out, "limit: %s\n", table->limit);
+		print_prose(out, "limit: %s", table->limit);
 		print_losses(report, table, out);
-		fprintf(out, "%s%s%s\n", sl_tint_wanted(out) ? sl_tint_start(SL_TINT_BOLD) : "",
-			table->verdict, sl_tint_wanted(out) ? sl_tint_end(SL_TINT_BOLD) : "");
+		fputs(sl_tint_wanted(out) ? sl_tint_start(SL_TINT_BOLD) : "", out);
+		print_prose(out, "%s", table->verdict);
+		fputs(sl_tint_wanted(out) ? sl_tint_end(SL_TINT_BOLD) : "", out);
 	}
 	fputc('\n', out);
+	print_legend(out);
 	print_prices(advice, out);
 	return 0;
 }

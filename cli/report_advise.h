@@ -26,7 +26,8 @@ void sl_advise_html_body(const struct sl_advice *advice, FILE *out);
 
 /* "$113", "free", "?": what a candidate costs. */
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size);
-/* Where the price of a drive comes from; NULL when it has none, or nobody says. */
+/* Where the price of a drive comes from; NULL when it has none, nobody says, or no row has it
+ * (it is above the budget). */
 const char *sl_advise_price_source(const struct sl_advice *advice, int drive);
 
 #endif

@@ -458,21 +458,50 @@ static int add_other_uses(struct sl_advice *advice, double budget_usd)
 	return 0;
 }
 
+/* What a budget leaves out, in drives. */
+struct beyond {
+	int unpriced, dear, dear_pairs; /* dear_pairs: one of them could be bought */
+};
+
+static void note_beyond(struct sl_advice *advice, double budget_usd, const struct beyond *beyond)
+{
+	if (beyond->unpriced + beyond->dear + beyond->dear_pairs > 0) {
+		sl_advice_note(
+		    advice,
+		    "left out by the budget of $%.0f: %d drive%s above it, pairs of %d more, and %d "
+		    "without a price in the catalogue",
+		    budget_usd, beyond->dear, beyond->dear == 1 ? "" : "s", beyond->dear_pairs,
+		    beyond->unpriced);
+	}
+}
+
+/* Is it within the budget (0: anything is)? Else counted as what it is beyond it for. */
+static bool can_pay(const struct sl_advice *advice, const struct sl_dev_spec *spec, double budget_usd,
+		    struct beyond *beyond)
+{
+	if (budget_usd <= 0) {
+		return true;
+	}
+	if (spec->price_usd <= 0) {
+		beyond->unpriced++;
+		return false;
+	}
+	if (to_buy(advice->base, spec->name, ALONE) * spec->price_usd > budget_usd) {
+		beyond->dear++;
+		return false;
+	}
+	beyond->dear_pairs += to_buy(advice->base, spec->name, MIRRORED) * spec->price_usd > budget_usd;
+	return true;
+}
+
 int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd)
 {
+	struct beyond beyond = {0};
+
 	for (int i = 0; i < advice->n_drives; i++) {
 		const struct sl_dev_spec *spec = &advice->drives[i].spec;
 
-		if (budget_usd > 0 && spec->price_usd <= 0) {
-			sl_advice_note(advice,
-				       "left out: %s: the catalogue has no price, and there is a budget",
-				       spec->name);
-			continue;
-		}
-		if (budget_usd > 0 &&
-		    to_buy(advice->base, spec->name, ALONE) * spec->price_usd > budget_usd) {
-			sl_advice_note(advice, "left out: %s: $%.0f is above the budget of $%.0f", spec->name,
-				       spec->price_usd, budget_usd);
+		if (!can_pay(advice, spec, budget_usd, &beyond)) {
 			continue;
 		}
 		for (int how = ALONE; how < N_ARRANGEMENTS; how++) {
@@ -487,6 +516,7 @@ int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd)
 			}
 		}
 	}
+	note_beyond(advice, budget_usd, &beyond);
 	return add_other_uses(advice, budget_usd);
 }
 
