@@ -160,6 +160,11 @@ enum sl_engine sl_report_real(const struct sl_report *report)
 	return sl_report_has_engine(report, SL_ENGINE_VM) ? SL_ENGINE_VM : SL_ENGINE_LIVE;
 }
 
+bool sl_report_has_beside(const struct sl_report *report)
+{
+	return sl_report_real(report) != SL_ENGINE_LIVE && sl_report_has_engine(report, SL_ENGINE_LIVE);
+}
+
 void sl_evidence_fini(struct sl_evidence *evidence)
 {
 	free(evidence->zpool_status);

@@ -72,6 +72,8 @@ bool sl_report_has_engine(const struct sl_report *report, enum sl_engine engine)
 enum sl_engine sl_report_predictor(const struct sl_report *report);
 /* The engine whose measurements are shown: live, unless there are those of virtual machines. */
 enum sl_engine sl_report_real(const struct sl_report *report);
+/* Has engine live cells besides those of virtual machines? */
+bool sl_report_has_beside(const struct sl_report *report);
 const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload);
 /* Anything that was measured for real: its distance from `predicted`, in %. */
 double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted);

@@ -10,11 +10,13 @@
 
 static const char page_style[] =
     ":root{color-scheme:light dark;--bg:#fff;--fg:#17202b;--mute:#566273;--card:#f4f6f9;--line:#dbe1e8;"
-    "--pub:#98a5b4;--pred:#2563c9;--meas:#d9770a;--wait:#e3b341;--good:#15803d;--warn:#a15c00;--bad:#b91c1c}"
+    "--pub:#98a5b4;--pred:#2563c9;--meas:#d9770a;--live:#0f8a7e;--wait:#e3b341;--good:#15803d;--warn:#a15c00;"
+    "--bad:#b91c1c}"
     "\n"
     "@media(prefers-color-scheme:dark){:root{--bg:#10141a;--fg:#e7ebf1;--mute:#9aa6b5;--card:#1a2029;--line:#"
     "2d3642;"
-    "--pub:#6c7a8d;--pred:#6aa5ff;--meas:#f3a33c;--wait:#8a6d1d;--good:#4ade80;--warn:#fbbf24;--bad:#f87171}}"
+    "--pub:#6c7a8d;--pred:#6aa5ff;--meas:#f3a33c;--live:#3cc7b8;--wait:#8a6d1d;--good:#4ade80;--warn:#fbbf24;"
+    "--bad:#f87171}}"
     "\n"
     "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--fg);"
     "font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Liberation Sans\",sans-serif}\n"
@@ -40,7 +42,8 @@ static const char page_style[] =
     "rect.work{fill:var(--pred)}i.work{background:var(--pred)}rect.wait{fill:var(--wait)}i.wait{background:"
     "var(--wait)}"
     "path.base{stroke:var(--mute);fill:none;stroke-dasharray:3 3}path.row{stroke:var(--line);fill:none}\n"
-    "rect.measured{fill:var(--meas)}i.measured{background:var(--meas)}\n"
+    "rect.measured{fill:var(--meas)}i.measured{background:var(--meas)}"
+    "rect.live{fill:var(--live)}i.live{background:var(--live)}\n"
     "svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font-size:13px;fill:var(--fg);"
     "font-variant-numeric:tabular-nums}svg .name{font-weight:600}svg .err{fill:var(--mute)}"
     ".ci{stroke:var(--fg);fill:none;stroke-width:1.2}\n"
@@ -210,6 +213,11 @@ static void page_charts(const struct sl_report *report, bool published, FILE *ou
 		fputs(
 		    "<li><i class=\"measured\"></i>measured here, with its distance from the prediction</li>",
 		    out);
+	}
+	if (sl_report_has_beside(report)) {
+		fputs("<li><i class=\"live\"></i>engine live beside it, another lab: not of this "
+		      "prediction</li>",
+		      out);
 	}
 	fputs("</ul>\n<div class=\"grid charts\">\n", out);
 	for (int w = 0; w < sl_scenario_workloads(sc); w++) {

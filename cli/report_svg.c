@@ -18,7 +18,7 @@ struct bar {
 	double error_pct;
 };
 
-#define BARS_MAX 3
+#define BARS_MAX 4
 
 /* The bars of one variant, in the order of the legend. */
 static int bars_of(const struct sl_report *report, int variant, int workload, struct bar bars[BARS_MAX])
@@ -26,8 +26,10 @@ static int bars_of(const struct sl_report *report, int variant, int workload, st
 	const struct sl_result *result = report->result;
 	const struct sl_cell *predicted =
 	    sl_result_find(result, variant, workload, sl_report_predictor(report));
-	const struct sl_cell *live = sl_result_find(result, variant, workload, sl_report_real(report));
-	const struct sl_cell *any = predicted ? predicted : live;
+	const struct sl_cell *real = sl_result_find(result, variant, workload, sl_report_real(report));
+	const struct sl_cell *beside =
+	    sl_report_has_beside(report) ? sl_result_find(result, variant, workload, SL_ENGINE_LIVE) : NULL;
+	const struct sl_cell *any = predicted ? predicted : real;
 	int n = 0;
 
 	if (any && any->has_published) {
@@ -40,12 +42,17 @@ static int bars_of(const struct sl_report *report, int variant, int workload, st
 					 .has_error = predicted->has_published,
 					 .error_pct = predicted->error_pct};
 	}
-	if (live) {
+	if (real) {
 		bars[n++] = (struct bar){.series = "measured",
-					 .value = live->value,
-					 .ci95 = live->n_samples > 1 ? live->ci95 : 0,
+					 .value = real->value,
+					 .ci95 = real->n_samples > 1 ? real->ci95 : 0,
 					 .has_error = predicted != NULL,
-					 .error_pct = predicted ? sl_report_difference(live, predicted) : 0};
+					 .error_pct = predicted ? sl_report_difference(real, predicted) : 0};
+	}
+	if (beside) {
+		bars[n++] = (struct bar){.series = "live",
+					 .value = beside->value,
+					 .ci95 = beside->n_samples > 1 ? beside->ci95 : 0};
 	}
 	return n;
 }

@@ -30,7 +30,7 @@ static struct shape shape_of(const struct sl_report *report)
 	struct shape shape = {.predictor = sl_report_predictor(report), .real = sl_report_real(report)};
 
 	shape.live = sl_report_has_engine(report, shape.real);
-	shape.beside = shape.real != SL_ENGINE_LIVE && sl_report_has_engine(report, SL_ENGINE_LIVE);
+	shape.beside = sl_report_has_beside(report);
 	for (int i = 0; i < report->result->n_cells; i++) {
 		const struct sl_cell *cell = &report->result->cells[i];
 

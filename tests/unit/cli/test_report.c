@@ -141,6 +141,26 @@ Test(html, is_well_formed_and_holds_every_figure)
 	made_fini(&m);
 }
 
+/* As the table has a column for it; what live measured is no error of the prediction for virtual machines. */
+Test(html, has_a_bar_for_live_beside_virtual_machines)
+{
+	struct made m;
+	char *page;
+
+	made_init(&m, true);
+	page = rendered(sl_report_html, &m);
+	assert_lacks(page, "class=\"live\"");
+	free(page);
+	made_cell(&m, 0, 0, SL_ENGINE_VM, 54);
+	page = rendered(sl_report_html, &m);
+	assert_well_formed(page);
+	assert_contains(page, "<title>measured: 54.0 writes/s, -10.0 %</title><rect class=\"measured\"");
+	assert_contains(page, "<title>live: 58.0 writes/s</title><rect class=\"live\"");
+	assert_contains(page, "<i class=\"live\"></i>");
+	free(page);
+	made_fini(&m);
+}
+
 Test(html, asks_nobody_for_anything)
 {
 	static const char data_dir[] = DATA_DIR;
