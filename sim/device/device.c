@@ -102,6 +102,13 @@ int sl_members_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_
 	return 0;
 }
 
+void sl_dev_catch_up(struct sl_dev *dev, int64_t now_ns)
+{
+	if (dev->ops->catch_up) {
+		dev->ops->catch_up(dev, now_ns);
+	}
+}
+
 int sl_dev_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
 {
 	return dev->ops->fail_side ? dev->ops->fail_side(dev, now_ns, side) : -EINVAL;

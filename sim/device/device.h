@@ -42,6 +42,7 @@ struct sl_dev_ops {
 	/* Takes `req`; fires req->done at a time >= now_ns, never from inside submit. */
 	void (*submit)(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req);
 	void (*free)(struct sl_dev *dev);
+	void (*catch_up)(struct sl_dev *dev, int64_t now_ns);           /* NULL: is never behind */
 	int (*fail_side)(struct sl_dev *dev, int64_t now_ns, int side); /* NULL: has no sides */
 	int (*attach_side)(struct sl_dev *dev, int64_t now_ns, int side);
 	int64_t (*stale_bytes)(struct sl_dev *dev);
@@ -64,6 +65,10 @@ static inline void sl_dev_submit(struct sl_dev *dev, int64_t now_ns, struct sl_d
 	req->error = 0;
 	dev->ops->submit(dev, now_ns, req);
 }
+
+/* Lets the disk do what it has done by now_ns without anybody waiting for it, so that the marks tell: a cache
+ * that is written back while the disk is idle has no events of its own. Changes no times. */
+void sl_dev_catch_up(struct sl_dev *dev, int64_t now_ns);
 
 /* Pulls side `side` of a mirror at now_ns: what it has in flight no longer counts (reads go to
  * another side), later requests go to the rest. With no side left requests end with -EIO. -EINVAL: no mirror,

@@ -525,6 +525,14 @@ static void hdd_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *re
 	watch(hdd);
 }
 
+static void hdd_catch_up(struct sl_dev *dev, int64_t now_ns)
+{
+	struct hdd *hdd = sl_container_of(dev, struct hdd, dev);
+
+	advance(hdd, now_ns);
+	watch(hdd);
+}
+
 static void hdd_free(struct sl_dev *dev)
 {
 	struct hdd *hdd = sl_container_of(dev, struct hdd, dev);
@@ -537,7 +545,7 @@ static void hdd_free(struct sl_dev *dev)
 	free(hdd);
 }
 
-static const struct sl_dev_ops hdd_ops = {.submit = hdd_submit, .free = hdd_free};
+static const struct sl_dev_ops hdd_ops = {.submit = hdd_submit, .free = hdd_free, .catch_up = hdd_catch_up};
 
 struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name)
 {

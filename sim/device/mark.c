@@ -53,6 +53,28 @@ void sl_mark_at_risk(struct sl_mark *mark, int64_t done_ns, enum sl_risk risk)
 	}
 }
 
+bool sl_mark_is_settled(const struct sl_mark *mark)
+{
+	if (!mark->parts) {
+		return mark->safe_ns != SL_NEVER || mark->risk == SL_RISK_MEMORY;
+	}
+	for (const struct sl_mark *part = mark->parts; part; part = part->next) {
+		if (!sl_mark_is_settled(part)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void sl_mark_free(struct sl_mark *mark)
+{
+	for (struct sl_mark *part = mark->parts, *next; part; part = next) {
+		next = part->next;
+		sl_mark_free(part);
+	}
+	sl_slab_put(mark->pool, mark);
+}
+
 /* Times of the parts, in rising order; returns how many. */
 static int sorted_parts(const struct sl_mark *mark, const struct sl_cut *cut, int64_t *times)
 {

@@ -50,6 +50,12 @@ void sl_mark_safe(struct sl_mark *mark, int64_t done_ns);
 /* Done at done_ns, not yet safe. */
 void sl_mark_at_risk(struct sl_mark *mark, int64_t done_ns, enum sl_risk risk);
 
+/* Nothing more will be noted in it: every disk it went to has it on the medium, or never will. */
+bool sl_mark_is_settled(const struct sl_mark *mark);
+
+/* Gives it and its parts back to the pool. Only of a mark that is settled, or that no disk has been given. */
+void sl_mark_free(struct sl_mark *mark);
+
 /* What happens to the disks. */
 struct sl_cut {
 	bool powered;      /* they keep their power: what is done stays */

@@ -320,6 +320,15 @@ static int mirror_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
 	return 0;
 }
 
+static void mirror_catch_up(struct sl_dev *dev, int64_t now_ns)
+{
+	struct mirror *mirror = sl_container_of(dev, struct mirror, dev);
+
+	for (int i = 0; i < mirror->n_sides; i++) {
+		sl_dev_catch_up(mirror->sides[i], now_ns);
+	}
+}
+
 static void mirror_free(struct sl_dev *dev)
 {
 	struct mirror *mirror = sl_container_of(dev, struct mirror, dev);
@@ -335,6 +344,7 @@ static void mirror_free(struct sl_dev *dev)
 
 static const struct sl_dev_ops mirror_ops = {.submit = mirror_submit,
 					     .free = mirror_free,
+					     .catch_up = mirror_catch_up,
 					     .fail_side = mirror_fail_side,
 					     .attach_side = mirror_attach_side,
 					     .stale_bytes = mirror_stale_bytes};

@@ -128,6 +128,15 @@ static void stripe_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req 
 	op_step(stripe, op, now_ns);
 }
 
+static void stripe_catch_up(struct sl_dev *dev, int64_t now_ns)
+{
+	struct stripe *stripe = sl_container_of(dev, struct stripe, dev);
+
+	for (int i = 0; i < stripe->n_members; i++) {
+		sl_dev_catch_up(stripe->members[i], now_ns);
+	}
+}
+
 static void stripe_free(struct sl_dev *dev)
 {
 	struct stripe *stripe = sl_container_of(dev, struct stripe, dev);
@@ -140,7 +149,8 @@ static void stripe_free(struct sl_dev *dev)
 	free(stripe);
 }
 
-static const struct sl_dev_ops stripe_ops = {.submit = stripe_submit, .free = stripe_free};
+static const struct sl_dev_ops stripe_ops = {
+    .submit = stripe_submit, .free = stripe_free, .catch_up = stripe_catch_up};
 
 int sl_stripe_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
 		  struct sl_dev **ret, struct sl_err *err)

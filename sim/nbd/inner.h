@@ -95,6 +95,10 @@ int sl_nbd_option_refuse(struct sl_nbd_conn *conn, uint32_t code);
 int sl_nbd_request(struct sl_nbd_conn *conn);
 void sl_nbd_request_data(struct sl_nbd_conn *conn);
 void sl_nbd_req_unlink(struct sl_nbd_req *req);
+/* What a request changes. */
+struct sl_disk_change sl_nbd_req_change(const struct sl_nbd_req *req);
+/* It will not be done: its fate goes back to the image. */
+void sl_nbd_req_forget(struct sl_nbd_req *req);
 
 /* server.c: NULL when there is none of that name. */
 struct sl_nbd_export *sl_nbd_find(const struct sl_nbd *nbd, const uint8_t *name, size_t size);

@@ -148,12 +148,13 @@ static int do_status(struct sl_nbd_req *req)
 static int req_do(struct sl_nbd_req *req)
 {
 	struct sl_disk_image *image = req->export->config.image;
-	struct sl_disk_change change = {req->offset_bytes, req->bytes, (req->flags & SL_NBD_FLAG_FUA) != 0,
-					req->mark};
+	struct sl_disk_change change = sl_nbd_req_change(req);
 
 	if (req->export->failed || req->dev.error) {
+		sl_nbd_req_forget(req);
 		return -EIO;
 	}
+	req->dev.mark = NULL;
 	switch (req->command) {
 	case SL_NBD_CMD_READ:
 		return do_read(req);
@@ -192,6 +193,25 @@ static void stats_count(struct sl_nbd_req *req)
 		break;
 	default:
 		break;
+	}
+}
+
+struct sl_disk_change sl_nbd_req_change(const struct sl_nbd_req *req)
+{
+	return (struct sl_disk_change){.offset_bytes = req->offset_bytes,
+				       .bytes = req->bytes,
+				       .fua = (req->flags & SL_NBD_FLAG_FUA) != 0,
+				       .mark = req->mark,
+				       .fate = req->dev.mark};
+}
+
+void sl_nbd_req_forget(struct sl_nbd_req *req)
+{
+	struct sl_disk_image *image = req->export->config.image;
+
+	if (req->dev.mark) {
+		image->ops->forget(image, req->dev.mark);
+		req->dev.mark = NULL;
 	}
 }
 
@@ -236,6 +256,12 @@ static void req_done(struct sl_timer *timer, int64_t due_ns)
 	sl_nbd_reply(conn, req);
 }
 
+static bool is_change(const struct sl_nbd_req *req)
+{
+	return req->command == SL_NBD_CMD_WRITE || req->command == SL_NBD_CMD_TRIM ||
+	       req->command == SL_NBD_CMD_WRITE_ZEROES;
+}
+
 /* What the model has to do: whole sectors. Changes that move no data are small writes to it. */
 static void req_submit(struct sl_nbd_req *req)
 {
@@ -256,6 +282,7 @@ static void req_submit(struct sl_nbd_req *req)
 		req->dev.bytes = SECTOR; /* the cost of a command */
 	}
 	req->mark = req->command == SL_NBD_CMD_READ ? 0 : image->ops->arrive(image);
+	req->dev.mark = is_change(req) && image->ops->follow ? image->ops->follow(image) : NULL;
 	req->arrived_ns = sl_loop_now(req->conn->nbd->loop);
 	req->prev = export->last;
 	*(export->last ? &export->last->next : &export->first) = req;

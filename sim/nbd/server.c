@@ -126,11 +126,11 @@ void sl_nbd_cut(struct sl_nbd *nbd, int number,
 		struct sl_nbd_req *req = export->first;
 
 		if (lost && req->command == SL_NBD_CMD_WRITE) {
-			struct sl_disk_change change = {req->offset_bytes, req->bytes,
-							(req->flags & SL_NBD_FLAG_FUA) != 0, req->mark};
+			struct sl_disk_change change = sl_nbd_req_change(req);
 
 			lost(arg, &change, req->payload);
 		}
+		sl_nbd_req_forget(req);
 		sl_nbd_req_unlink(req);
 		sl_nbd_req_free(req);
 	}

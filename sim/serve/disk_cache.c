@@ -1,112 +1,88 @@
 #include "sim/serve/disk_cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
+#include "sim/base/loop.h"
+#include "sim/serve/disk_file.h"
 #include "sim/serve/overlay.h"
 
 #define CACHE_FIRST_BUCKETS 64u
-#define CACHE_RUN 256 /* pages per system call */
+#define CACHE_RUN 256 /* pieces per system call */
 #define SECTORS (SL_CACHE_PAGE / SL_CACHE_SECTOR)
+#define ALL_SECTORS 0xffu
 
-int sl_disk_pread(int fd, void *buf, int64_t bytes, int64_t offset_bytes)
+static const uint8_t zero_page[SL_CACHE_PAGE];
+
+/* What the pieces of one write share. */
+struct write {
+	void *pool_link;
+	struct sl_mark *mark; /* NULL: nobody tells */
+	uint64_t seq;
+	uint32_t refs;
+};
+
+struct sl_cache_piece {
+	int64_t index;                /* offset / SL_CACHE_PAGE */
+	struct sl_cache_piece *chain; /* of the bucket: younger before older */
+	struct sl_cache_piece *older, *younger;
+	struct write *write;
+	uint8_t dirty;          /* a bit per sector that this write has to bring to the medium */
+	uint8_t first, sectors; /* what `bytes` holds of the page; nothing when zero */
+	bool zero;
+	bool leaving; /* chosen to go to the medium */
+	uint8_t bytes[];
+};
+
+void sl_cache_init(struct sl_cache *cache)
 {
-	uint8_t *at = buf;
-
-	while (bytes > 0) {
-		ssize_t got = pread(fd, at, (size_t)bytes, offset_bytes);
-
-		if (got < 0) {
-			if (errno == EINTR) {
-				continue;
-			}
-			return -errno;
-		}
-		if (got == 0) {
-			memset(at, 0, (size_t)bytes);
-			return 0;
-		}
-		at += got;
-		bytes -= got;
-		offset_bytes += got;
-	}
-	return 0;
+	*cache = (struct sl_cache){.fd = -1};
+	sl_slab_init(&cache->writes, sizeof(struct write));
+	sl_fates_init(&cache->fates);
 }
 
-int sl_disk_pwrite(int fd, const void *buf, int64_t bytes, int64_t offset_bytes)
+static void write_release(struct sl_cache *cache, struct write *write)
 {
-	const uint8_t *at = buf;
-
-	while (bytes > 0) {
-		ssize_t put = pwrite(fd, at, (size_t)bytes, offset_bytes);
-
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put <= 0) {
-			return put < 0 ? -errno : -EIO;
-		}
-		at += put;
-		bytes -= put;
-		offset_bytes += put;
+	write->refs--;
+	if (write->refs == 0) {
+		sl_fates_return(&cache->fates, write->mark);
+		sl_slab_put(&cache->writes, write);
 	}
-	return 0;
 }
 
-static int zeroes_write(int fd, int64_t offset_bytes, int64_t bytes)
-{
-	static const uint8_t zeroes[64 * 1024];
-	int rc = 0;
-
-	while (rc == 0 && bytes > 0) {
-		int64_t piece = bytes < (int64_t)sizeof(zeroes) ? bytes : (int64_t)sizeof(zeroes);
-
-		rc = sl_disk_pwrite(fd, zeroes, piece, offset_bytes);
-		offset_bytes += piece;
-		bytes -= piece;
-	}
-	return rc;
-}
-
-int sl_disk_punch(int fd, int64_t offset_bytes, int64_t bytes, bool keep)
-{
-	int mode = keep ? FALLOC_FL_ZERO_RANGE : FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-	int rc;
-
-	do {
-		rc = fallocate(fd, mode, offset_bytes, bytes);
-	} while (rc < 0 && errno == EINTR);
-	if (rc < 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) {
-		return zeroes_write(fd, offset_bytes, bytes);
-	}
-	return rc < 0 ? -errno : 0;
-}
-
-static struct sl_cache_page **bucket_of(const struct sl_cache *cache, int64_t index)
+static struct sl_cache_piece **bucket_of(const struct sl_cache *cache, int64_t index)
 {
 	uint32_t hash = (uint32_t)(((uint64_t)index * 0x9e3779b97f4a7c15u) >> 32);
 
 	return &cache->buckets[hash & (cache->bucket_count - 1)];
 }
 
-static struct sl_cache_page *page_find(const struct sl_cache *cache, int64_t index)
+/* `piece`, or the first behind it in its chain, that is of this page. */
+static struct sl_cache_piece *skip_to(struct sl_cache_piece *piece, int64_t index)
 {
-	struct sl_cache_page *page = cache->count > 0 ? *bucket_of(cache, index) : NULL;
-
-	while (page && page->index != index) {
-		page = page->chain;
+	while (piece && piece->index != index) {
+		piece = piece->chain;
 	}
-	return page;
+	return piece;
+}
+
+/* The youngest piece of a page; older ones follow with older_of. */
+static struct sl_cache_piece *latest_of(const struct sl_cache *cache, int64_t index)
+{
+	return cache->n_pieces > 0 ? skip_to(*bucket_of(cache, index), index) : NULL;
+}
+
+static struct sl_cache_piece *older_of(const struct sl_cache_piece *piece)
+{
+	return skip_to(piece->chain, piece->index);
 }
 
 static int buckets_grow(struct sl_cache *cache)
 {
 	uint32_t count = cache->bucket_count ? cache->bucket_count * 2 : CACHE_FIRST_BUCKETS;
-	struct sl_cache_page **grown = calloc(count, sizeof(struct sl_cache_page *));
+	struct sl_cache_piece **grown = calloc(count, sizeof(struct sl_cache_piece *));
 
 	if (!grown) {
 		return cache->bucket_count ? 0 : -ENOMEM;
@@ -114,56 +90,48 @@ static int buckets_grow(struct sl_cache *cache)
 	free(cache->buckets);
 	cache->buckets = grown;
 	cache->bucket_count = count;
-	for (struct sl_cache_page *page = cache->oldest; page; page = page->younger) {
-		struct sl_cache_page **slot = bucket_of(cache, page->index);
+	for (struct sl_cache_piece *piece = cache->oldest; piece; piece = piece->younger) {
+		struct sl_cache_piece **slot = bucket_of(cache, piece->index);
 
-		page->chain = *slot;
-		*slot = page;
+		piece->chain = *slot;
+		*slot = piece;
 	}
 	return 0;
 }
 
-/* A new page with what the medium holds there. */
-static int page_add(struct sl_cache *cache, int64_t index, bool fill, struct sl_cache_page **ret)
+static int64_t held_bytes(const struct sl_cache_piece *piece)
 {
-	struct sl_cache_page **slot, *page;
-	int rc = cache->count >= cache->bucket_count ? buckets_grow(cache) : 0;
-
-	page = rc == 0 ? malloc(sizeof(*page)) : NULL;
-	if (!page) {
-		return -ENOMEM;
-	}
-	rc = fill ? sl_disk_pread(cache->fd, page->bytes, SL_CACHE_PAGE, index * SL_CACHE_PAGE) : 0;
-	if (rc < 0) {
-		free(page);
-		return rc;
-	}
-	page->index = index;
-	page->dirty = 0;
-	slot = bucket_of(cache, index);
-	page->chain = *slot;
-	*slot = page;
-	page->older = cache->youngest;
-	page->younger = NULL;
-	*(cache->youngest ? &cache->youngest->younger : &cache->oldest) = page;
-	cache->youngest = page;
-	cache->count++;
-	*ret = page;
-	return 0;
+	return (int64_t)piece->sectors * SL_CACHE_SECTOR;
 }
 
-static void page_remove(struct sl_cache *cache, struct sl_cache_page *page)
+static void piece_add(struct sl_cache *cache, struct sl_cache_piece *piece)
 {
-	struct sl_cache_page **slot = bucket_of(cache, page->index);
+	struct sl_cache_piece **slot = bucket_of(cache, piece->index);
 
-	while (*slot != page) {
+	piece->chain = *slot;
+	*slot = piece;
+	piece->older = cache->youngest;
+	*(cache->youngest ? &cache->youngest->younger : &cache->oldest) = piece;
+	cache->youngest = piece;
+	cache->n_pieces++;
+	cache->held_bytes += held_bytes(piece);
+	piece->write->refs++;
+}
+
+static void piece_remove(struct sl_cache *cache, struct sl_cache_piece *piece)
+{
+	struct sl_cache_piece **slot = bucket_of(cache, piece->index);
+
+	while (*slot != piece) {
 		slot = &(*slot)->chain;
 	}
-	*slot = page->chain;
-	*(page->older ? &page->older->younger : &cache->oldest) = page->younger;
-	*(page->younger ? &page->younger->older : &cache->youngest) = page->older;
-	cache->count--;
-	free(page);
+	*slot = piece->chain;
+	*(piece->older ? &piece->older->younger : &cache->oldest) = piece->younger;
+	*(piece->younger ? &piece->younger->older : &cache->youngest) = piece->older;
+	cache->n_pieces--;
+	cache->held_bytes -= held_bytes(piece);
+	write_release(cache, piece->write);
+	free(piece);
 }
 
 /* Bits of the sectors that bytes [from, to) of a page touch. */
@@ -175,181 +143,398 @@ static uint8_t sector_bits(int64_t from, int64_t to)
 	return (uint8_t)(((1u << end) - 1) & ~((1u << first) - 1));
 }
 
-int sl_cache_write(struct sl_cache *cache, int64_t offset_bytes, const void *buf, int64_t bytes)
+/* Where `bytes` has a sector of the page. */
+static size_t place_of(const struct sl_cache_piece *piece, int sector)
 {
-	const uint8_t *at = buf;
+	return (size_t)(sector - piece->first) * SL_CACHE_SECTOR;
+}
 
-	while (bytes > 0) {
-		int64_t index = offset_bytes / SL_CACHE_PAGE, from = offset_bytes % SL_CACHE_PAGE;
-		int64_t piece = SL_CACHE_PAGE - from < bytes ? SL_CACHE_PAGE - from : bytes;
-		struct sl_cache_page *page = page_find(cache, index);
-		int rc = page ? 0 : page_add(cache, index, piece < SL_CACHE_PAGE, &page);
+static const uint8_t *sector_of(const struct sl_cache_piece *piece, int sector)
+{
+	return piece->zero ? zero_page : piece->bytes + place_of(piece, sector);
+}
 
-		if (rc < 0) {
-			return rc;
-		}
-		memcpy(page->bytes + from, at, (size_t)piece);
-		page->dirty |= sector_bits(from, from + piece);
-		at += piece;
-		bytes -= piece;
-		offset_bytes += piece;
+/* Bytes [from, to) of a page, from `buf` (NULL = zeroes). Parts of sectors are completed with what is there.
+ */
+static int piece_new(struct sl_cache *cache, int64_t index, int64_t from, int64_t to, const void *buf,
+		     struct sl_cache_piece **ret)
+{
+	int64_t first = from / SL_CACHE_SECTOR, end = (to + SL_CACHE_SECTOR - 1) / SL_CACHE_SECTOR;
+	int64_t start = first * SL_CACHE_SECTOR, bytes = (end - first) * SL_CACHE_SECTOR;
+	bool whole = to - from == bytes;
+	size_t store = buf || !whole ? (size_t)bytes : 0;
+	int rc = cache->n_pieces >= cache->bucket_count ? buckets_grow(cache) : 0;
+	struct sl_cache_piece *piece = rc == 0 ? malloc(sizeof(*piece) + store) : NULL;
+
+	if (!piece) {
+		return -ENOMEM;
 	}
+	*piece = (struct sl_cache_piece){.index = index,
+					 .dirty = sector_bits(from, to),
+					 .first = (uint8_t)first,
+					 .sectors = (uint8_t)(end - first),
+					 .zero = store == 0};
+	if (!whole) {
+		rc = sl_disk_pread(cache->fd, piece->bytes, bytes, index * SL_CACHE_PAGE + start);
+		sl_cache_overlay(cache, index * SL_CACHE_PAGE + start, piece->bytes, bytes);
+	}
+	if (rc < 0) {
+		free(piece);
+		return rc;
+	}
+	if (store > 0) {
+		memcpy(piece->bytes + (from - start), buf ? buf : zero_page, (size_t)(to - from));
+	}
+	*ret = piece;
 	return 0;
+}
+
+int sl_cache_put(struct sl_cache *cache, const struct sl_cache_put *put)
+{
+	int64_t at = put->offset_bytes, end = at + put->bytes;
+	struct write *write = sl_slab_get(&cache->writes);
+	int rc = 0;
+
+	*write = (struct write){.mark = put->mark, .seq = put->seq, .refs = 1};
+	if (write->mark && sl_fate_is_unseen(write->mark)) {
+		sl_fates_return(&cache->fates, write->mark);
+		write->mark = NULL;
+	}
+	while (at < end && rc == 0) {
+		int64_t from = at % SL_CACHE_PAGE;
+		int64_t to = SL_CACHE_PAGE - from < end - at ? SL_CACHE_PAGE : from + end - at;
+		const uint8_t *buf = put->buf;
+		struct sl_cache_piece *piece;
+
+		rc = piece_new(cache, at / SL_CACHE_PAGE, from, to,
+			       buf ? buf + (at - put->offset_bytes) : NULL, &piece);
+		if (rc == 0) {
+			piece->write = write;
+			piece_add(cache, piece);
+		}
+		at += to - from;
+	}
+	write_release(cache, write);
+	return rc;
+}
+
+/* Copies those sectors of `bits` that lie in [from, to) of the page to `at`, which stands for `from`. */
+static void piece_copy(const struct sl_cache_piece *piece, unsigned bits, int64_t from, int64_t to,
+		       uint8_t *at)
+{
+	for (int i = 0; i < SECTORS; i++) {
+		int64_t start = (int64_t)i * SL_CACHE_SECTOR, end = start + SL_CACHE_SECTOR;
+		int64_t first = start > from ? start : from, last = end < to ? end : to;
+
+		if (bits & 1u << i) {
+			memcpy(at + (first - from), sector_of(piece, i) + (first - start),
+			       (size_t)(last - first));
+		}
+	}
 }
 
 void sl_cache_overlay(const struct sl_cache *cache, int64_t offset_bytes, void *buf, int64_t bytes)
 {
 	uint8_t *at = buf;
 
-	while (bytes > 0 && cache->count > 0) {
+	while (bytes > 0 && cache->n_pieces > 0) {
 		int64_t from = offset_bytes % SL_CACHE_PAGE;
-		int64_t piece = SL_CACHE_PAGE - from < bytes ? SL_CACHE_PAGE - from : bytes;
-		const struct sl_cache_page *page = page_find(cache, offset_bytes / SL_CACHE_PAGE);
+		int64_t size = SL_CACHE_PAGE - from < bytes ? SL_CACHE_PAGE - from : bytes;
+		unsigned need = sector_bits(from, from + size);
 
-		if (page) {
-			memcpy(at, page->bytes + from, (size_t)piece);
+		for (const struct sl_cache_piece *piece = latest_of(cache, offset_bytes / SL_CACHE_PAGE);
+		     piece && need; piece = older_of(piece)) {
+			piece_copy(piece, piece->dirty & need, from, from + size, at);
+			need &= ~(unsigned)piece->dirty;
 		}
-		at += piece;
-		bytes -= piece;
-		offset_bytes += piece;
-	}
-}
-
-static int page_order(const void *a, const void *b)
-{
-	const struct sl_cache_page *const *left = a, *const *right = b;
-
-	return ((*left)->index > (*right)->index) - ((*left)->index < (*right)->index);
-}
-
-static bool page_is_zero(const struct sl_cache_page *page)
-{
-	static const uint8_t zeroes[SL_CACHE_PAGE];
-
-	return memcmp(page->bytes, zeroes, SL_CACHE_PAGE) == 0;
-}
-
-/* Writes pages[0..count), neighbours on the disk and of one kind. */
-static int run_write(const struct sl_cache *cache, struct sl_cache_page *const *pages, uint32_t count,
-		     bool zero)
-{
-	struct iovec iov[CACHE_RUN];
-	int64_t offset = pages[0]->index * SL_CACHE_PAGE;
-	int64_t bytes = (int64_t)count * SL_CACHE_PAGE;
-
-	bytes = bytes < cache->size_bytes - offset ? bytes : cache->size_bytes - offset;
-	if (zero) {
-		return sl_disk_punch(cache->fd, offset, bytes, false);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		iov[i] = (struct iovec){pages[i]->bytes, SL_CACHE_PAGE};
-	}
-	iov[count - 1].iov_len = (size_t)(bytes - (int64_t)(count - 1) * SL_CACHE_PAGE);
-	return sl_pwrite_all(cache->fd, iov, (int)count, (uint64_t)offset);
-}
-
-/* Puts pages[0..count) on the medium, and forgets those that got there. */
-static int pages_destage(struct sl_cache *cache, struct sl_cache_page **pages, uint32_t count)
-{
-	int rc = 0;
-
-	qsort(pages, count, sizeof(struct sl_cache_page *), page_order);
-	for (uint32_t start = 0, end; start < count && rc == 0; start = end) {
-		bool zero = page_is_zero(pages[start]);
-
-		for (end = start + 1; end < count && end - start < CACHE_RUN; end++) {
-			if (pages[end]->index != pages[end - 1]->index + 1 ||
-			    page_is_zero(pages[end]) != zero) {
-				break;
-			}
-		}
-		rc = run_write(cache, pages + start, end - start, zero);
-		for (uint32_t i = start; i < end && rc == 0; i++) {
-			page_remove(cache, pages[i]);
-		}
-	}
-	return rc;
-}
-
-int sl_cache_destage_range(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes)
-{
-	int64_t first = offset_bytes / SL_CACHE_PAGE;
-	int64_t end = (offset_bytes + bytes + SL_CACHE_PAGE - 1) / SL_CACHE_PAGE;
-	struct sl_cache_page *pages[CACHE_RUN];
-	int rc = 0;
-
-	while (first < end && rc == 0 && cache->count > 0) {
-		uint32_t count = 0;
-
-		for (; first < end && count < CACHE_RUN; first++) {
-			struct sl_cache_page *page = page_find(cache, first);
-
-			if (page) {
-				pages[count++] = page;
-			}
-		}
-		rc = pages_destage(cache, pages, count);
-	}
-	return rc;
-}
-
-int sl_cache_destage(struct sl_cache *cache, uint32_t keep)
-{
-	uint32_t want = cache->count > keep ? cache->count - keep : 0, count = 0;
-	struct sl_cache_page **pages;
-	int rc;
-
-	if (want == 0) {
-		return 0;
-	}
-	pages = malloc(want * sizeof(struct sl_cache_page *));
-	if (!pages) {
-		return -ENOMEM;
-	}
-	for (struct sl_cache_page *page = cache->oldest; page && count < want; page = page->younger) {
-		pages[count++] = page;
-	}
-	rc = pages_destage(cache, pages, count);
-	free(pages);
-	return rc;
-}
-
-void sl_cache_zero(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes)
-{
-	int64_t end = offset_bytes + bytes;
-
-	for (struct sl_cache_page *page = cache->oldest, *next; page; page = next) {
-		int64_t from = offset_bytes - page->index * SL_CACHE_PAGE;
-		int64_t to = end - page->index * SL_CACHE_PAGE;
-
-		next = page->younger;
-		if (from >= SL_CACHE_PAGE || to <= 0) {
-			continue;
-		}
-		if (from <= 0 && to >= SL_CACHE_PAGE) {
-			page_remove(cache, page);
-			continue;
-		}
-		from = from > 0 ? from : 0;
-		to = to < SL_CACHE_PAGE ? to : SL_CACHE_PAGE;
-		memset(page->bytes + from, 0, (size_t)(to - from));
+		at += size;
+		bytes -= size;
+		offset_bytes += size;
 	}
 }
 
 /* Writes the dirty sectors of `bits`. */
-static int page_survive(const struct sl_cache *cache, const struct sl_cache_page *page, unsigned bits)
+static int piece_write(const struct sl_cache *cache, const struct sl_cache_piece *piece, unsigned bits)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < SECTORS && rc == 0; i++) {
-		int64_t at = page->index * SL_CACHE_PAGE + (int64_t)i * SL_CACHE_SECTOR;
-
-		if ((page->dirty & bits & 1u << i) && at < cache->size_bytes) {
-			rc = sl_disk_pwrite(cache->fd, page->bytes + (size_t)i * SL_CACHE_SECTOR,
-					    SL_CACHE_SECTOR, at);
+	for (int i = 0; i < SECTORS && rc == 0; i++) {
+		if (piece->dirty & bits & 1u << i) {
+			rc = sl_disk_pwrite(cache->fd, sector_of(piece, i), SL_CACHE_SECTOR,
+					    piece->index * SL_CACHE_PAGE + (int64_t)i * SL_CACHE_SECTOR);
 		}
 	}
 	return rc;
+}
+
+static int first_sector(const struct sl_cache_piece *piece)
+{
+	return piece->dirty ? __builtin_ctz(piece->dirty) : SECTORS;
+}
+
+static int64_t piece_start(const struct sl_cache_piece *piece)
+{
+	return piece->index * SL_CACHE_PAGE + (int64_t)first_sector(piece) * SL_CACHE_SECTOR;
+}
+
+static int64_t piece_size(const struct sl_cache_piece *piece)
+{
+	return (int64_t)__builtin_popcount(piece->dirty) * SL_CACHE_SECTOR;
+}
+
+static int piece_order(const void *a, const void *b)
+{
+	const struct sl_cache_piece *const *left = a, *const *right = b;
+	int64_t from = piece_start(*left), other = piece_start(*right);
+
+	return (from > other) - (from < other);
+}
+
+static bool is_hole(const struct sl_cache_piece *piece)
+{
+	return piece->dirty == ALL_SECTORS &&
+	       (piece->zero || memcmp(piece->bytes, zero_page, SL_CACHE_PAGE) == 0);
+}
+
+/* One stretch of bytes, or a hole. */
+static bool is_solid(const struct sl_cache_piece *piece)
+{
+	unsigned bits = piece->dirty, lowest = bits & (~bits + 1);
+
+	return bits != 0 && (bits & (bits + lowest)) == 0 && (!piece->zero || bits == ALL_SECTORS);
+}
+
+/* How many of pieces[0..count) go in one call: neighbours on the disk and of one kind. */
+static uint32_t run_length(struct sl_cache_piece *const *pieces, uint32_t count)
+{
+	bool hole = is_hole(pieces[0]);
+	uint32_t n = 1;
+
+	while (n < count && n < CACHE_RUN && is_solid(pieces[n - 1]) && is_solid(pieces[n]) &&
+	       piece_start(pieces[n]) == piece_start(pieces[n - 1]) + piece_size(pieces[n - 1]) &&
+	       is_hole(pieces[n]) == hole) {
+		n++;
+	}
+	return n;
+}
+
+static int run_write(const struct sl_cache *cache, struct sl_cache_piece *const *pieces, uint32_t count)
+{
+	struct iovec iov[CACHE_RUN];
+	int64_t start = piece_start(pieces[0]);
+
+	if (!is_solid(pieces[0])) {
+		return piece_write(cache, pieces[0], ALL_SECTORS);
+	}
+	if (is_hole(pieces[0])) {
+		return sl_disk_punch(cache->fd, start, (int64_t)count * SL_CACHE_PAGE, false);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct sl_cache_piece *piece = pieces[i];
+
+		iov[i] = (struct iovec){piece->bytes + place_of(piece, first_sector(piece)),
+					(size_t)piece_size(piece)};
+	}
+	return sl_pwrite_all(cache->fd, iov, (int)count, (uint64_t)start);
+}
+
+/* The medium gets `piece`: what is older there no longer matters. */
+static void supersede(struct sl_cache *cache, const struct sl_cache_piece *piece)
+{
+	for (struct sl_cache_piece *old = older_of(piece), *next; old; old = next) {
+		next = older_of(old);
+		old->dirty &= (uint8_t)~piece->dirty;
+		if (old->dirty == 0 && !old->leaving) {
+			piece_remove(cache, old);
+		}
+	}
+}
+
+/* Puts pieces[0..count) on the medium, and forgets those that got there. */
+static int pieces_destage(struct sl_cache *cache, struct sl_cache_piece **pieces, uint32_t count)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		pieces[i]->leaving = true;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		supersede(cache, pieces[i]);
+	}
+	qsort(pieces, count, sizeof(struct sl_cache_piece *), piece_order);
+	for (uint32_t start = 0, n; start < count; start += n) {
+		n = run_length(pieces + start, count - start);
+		rc = rc ? rc : run_write(cache, pieces + start, n);
+		for (uint32_t i = start; i < start + n; i++) {
+			pieces[i]->leaving = false;
+			if (rc == 0) {
+				piece_remove(cache, pieces[i]);
+			}
+		}
+	}
+	return rc;
+}
+
+int sl_cache_destage_latest(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes)
+{
+	int64_t first = offset_bytes / SL_CACHE_PAGE;
+	int64_t end = (offset_bytes + bytes + SL_CACHE_PAGE - 1) / SL_CACHE_PAGE;
+	struct sl_cache_piece *pieces[CACHE_RUN];
+	int rc = 0;
+
+	while (first < end && rc == 0 && cache->n_pieces > 0) {
+		uint32_t count = 0;
+
+		for (; first < end && count < CACHE_RUN; first++) {
+			struct sl_cache_piece *piece = latest_of(cache, first);
+
+			if (piece) {
+				pieces[count++] = piece;
+			}
+		}
+		rc = pieces_destage(cache, pieces, count);
+	}
+	return rc;
+}
+
+/* Which pieces go: those that `is_due` says, of which bound->held_bytes are not counted yet. */
+struct bound {
+	int64_t at_ns, held_bytes, keep_bytes;
+	uint64_t seq;
+	const struct write *judged; /* the latest write that was asked for its mark, and the answer */
+	bool due;
+};
+
+static int destage_due(struct sl_cache *cache, struct bound *bound,
+		       bool (*is_due)(struct bound *bound, const struct sl_cache_piece *piece))
+{
+	struct sl_cache_piece **pieces =
+	    cache->n_pieces > 0 ? malloc(cache->n_pieces * sizeof(struct sl_cache_piece *)) : NULL;
+	uint32_t count = 0;
+	int rc;
+
+	if (!pieces) {
+		return cache->n_pieces > 0 ? -ENOMEM : 0;
+	}
+	bound->held_bytes = cache->held_bytes;
+	for (struct sl_cache_piece *piece = cache->oldest; piece; piece = piece->younger) {
+		if (is_due(bound, piece)) {
+			pieces[count++] = piece;
+		}
+	}
+	rc = pieces_destage(cache, pieces, count);
+	free(pieces);
+	return rc;
+}
+
+static bool is_reached(struct bound *bound, const struct sl_cache_piece *piece)
+{
+	static const struct sl_cut cut;
+	const struct write *write = piece->write;
+
+	if (write != bound->judged) {
+		bound->judged = write;
+		bound->due = write->mark && sl_mark_kept_ns(write->mark, &cut) <= bound->at_ns;
+	}
+	return bound->due;
+}
+
+int sl_cache_destage_reached(struct sl_cache *cache, int64_t at_ns)
+{
+	struct bound bound = {.at_ns = at_ns};
+	int rc = destage_due(cache, &bound, is_reached);
+
+	sl_fates_sweep(&cache->fates);
+	return rc;
+}
+
+static bool is_unseen(struct bound *bound, const struct sl_cache_piece *piece)
+{
+	(void)bound;
+	return !piece->write->mark;
+}
+
+int sl_cache_destage_unseen(struct sl_cache *cache)
+{
+	struct bound bound = {0};
+
+	return destage_due(cache, &bound, is_unseen);
+}
+
+static bool is_before(struct bound *bound, const struct sl_cache_piece *piece)
+{
+	return piece->write->seq <= bound->seq;
+}
+
+int sl_cache_destage_until(struct sl_cache *cache, uint64_t seq)
+{
+	struct bound bound = {.seq = seq};
+
+	return destage_due(cache, &bound, is_before);
+}
+
+static bool is_too_much(struct bound *bound, const struct sl_cache_piece *piece)
+{
+	bool due = bound->held_bytes > bound->keep_bytes;
+
+	bound->held_bytes -= held_bytes(piece);
+	return due;
+}
+
+int sl_cache_destage_oldest(struct sl_cache *cache, int64_t keep_bytes)
+{
+	struct bound bound = {.keep_bytes = keep_bytes};
+
+	return destage_due(cache, &bound, is_too_much);
+}
+
+static void piece_zero(struct sl_cache *cache, struct sl_cache_piece *piece, int64_t from, int64_t to)
+{
+	for (int i = 0; i < SECTORS; i++) {
+		int64_t start = (int64_t)i * SL_CACHE_SECTOR, end = start + SL_CACHE_SECTOR;
+		int64_t first = start > from ? start : from, last = end < to ? end : to;
+
+		if (!(piece->dirty & 1u << i) || first >= last) {
+			continue;
+		}
+		if (last - first == SL_CACHE_SECTOR) {
+			piece->dirty &= (uint8_t) ~(1u << i);
+		} else if (!piece->zero) {
+			memset(piece->bytes + (first - (int64_t)piece->first * SL_CACHE_SECTOR), 0,
+			       (size_t)(last - first));
+		}
+	}
+	if (piece->dirty == 0) {
+		piece_remove(cache, piece);
+	}
+}
+
+void sl_cache_zero(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes)
+{
+	for (struct sl_cache_piece *piece = cache->oldest, *next; piece; piece = next) {
+		int64_t from = offset_bytes - piece->index * SL_CACHE_PAGE;
+
+		next = piece->younger;
+		if (from < SL_CACHE_PAGE && from + bytes > 0) {
+			piece_zero(cache, piece, from, from + bytes);
+		}
+	}
+}
+
+static void forget_all(struct sl_cache *cache)
+{
+	for (struct sl_cache_piece *piece = cache->oldest, *next; piece; piece = next) {
+		next = piece->younger;
+		write_release(cache, piece->write);
+		free(piece);
+	}
+	free(cache->buckets);
+	cache->buckets = NULL;
+	cache->bucket_count = 0;
+	cache->n_pieces = 0;
+	cache->held_bytes = 0;
+	cache->oldest = NULL;
+	cache->youngest = NULL;
 }
 
 int sl_cache_cut(struct sl_cache *cache, struct sl_rng *rng, uint32_t odds, int unit_bytes)
@@ -357,15 +542,15 @@ int sl_cache_cut(struct sl_cache *cache, struct sl_rng *rng, uint32_t odds, int 
 	unsigned per_unit = (unsigned)unit_bytes / SL_CACHE_SECTOR;
 	int rc = 0;
 
-	for (struct sl_cache_page *page = cache->oldest; page && rc == 0; page = page->younger) {
+	for (struct sl_cache_piece *piece = cache->oldest; piece && rc == 0; piece = piece->younger) {
 		unsigned bits = 0;
 
 		for (unsigned i = 0; i < SECTORS; i += per_unit) {
 			bits |= sl_rng_below(rng, 256) < odds ? ((1u << per_unit) - 1) << i : 0;
 		}
-		rc = page_survive(cache, page, bits);
+		rc = piece_write(cache, piece, bits);
 	}
-	sl_cache_clear(cache);
+	forget_all(cache);
 	return rc;
 }
 
@@ -378,11 +563,11 @@ static int index_order(const void *a, const void *b)
 
 int64_t *sl_cache_indices(const struct sl_cache *cache)
 {
-	int64_t *indices = cache->count > 0 ? malloc(cache->count * sizeof(*indices)) : NULL;
+	int64_t *indices = cache->n_pieces > 0 ? malloc(cache->n_pieces * sizeof(*indices)) : NULL;
 	uint32_t n = 0;
 
-	for (struct sl_cache_page *page = cache->oldest; indices && page; page = page->younger) {
-		indices[n++] = page->index;
+	for (struct sl_cache_piece *piece = cache->oldest; indices && piece; piece = piece->younger) {
+		indices[n++] = piece->index;
 	}
 	if (indices) {
 		qsort(indices, n, sizeof(*indices), index_order);
@@ -390,16 +575,9 @@ int64_t *sl_cache_indices(const struct sl_cache *cache)
 	return indices;
 }
 
-void sl_cache_clear(struct sl_cache *cache)
+void sl_cache_fini(struct sl_cache *cache)
 {
-	for (struct sl_cache_page *page = cache->oldest, *next; page; page = next) {
-		next = page->younger;
-		free(page);
-	}
-	free(cache->buckets);
-	cache->buckets = NULL;
-	cache->bucket_count = 0;
-	cache->count = 0;
-	cache->oldest = NULL;
-	cache->youngest = NULL;
+	forget_all(cache);
+	sl_slab_fini(&cache->writes);
+	sl_fates_fini(&cache->fates);
 }

@@ -1,6 +1,8 @@
 /*
- * What a disk holds in its volatile cache: sectors that were acknowledged but are not on the medium yet.
- * Whole pages in memory lie over the backing file; each knows which of its sectors are dirty.
+ * What a disk holds in its volatile cache: sectors that were acknowledged but are not on the medium yet. Each
+ * write is kept by itself, page by page, and lies over older ones and the backing file, since the medium may
+ * take an older write of a place while a newer one is still in the cache. The model notes in a write's mark
+ * when the medium has it.
  */
 #ifndef SL_SERVE_DISK_CACHE_H
 #define SL_SERVE_DISK_CACHE_H
@@ -9,49 +11,62 @@
 #include <stdint.h>
 
 #include "sim/base/rng.h"
+#include "sim/base/slab.h"
+#include "sim/serve/fates.h"
 
 #define SL_CACHE_PAGE 4096
 #define SL_CACHE_SECTOR 512
 
-struct sl_cache_page {
-	int64_t index; /* offset / SL_CACHE_PAGE */
-	struct sl_cache_page *chain;
-	struct sl_cache_page *older, *younger; /* by first write */
-	uint8_t dirty;                         /* a bit per sector */
-	uint8_t bytes[SL_CACHE_PAGE];
-};
+struct sl_cache_piece; /* private: the sectors of one page that one write changed */
 
-/* Zero-initialise, then set fd and size_bytes; release with sl_cache_clear. Functions return 0 or a negative
- * errno. */
+/* Init with sl_cache_init, then set fd; release with sl_cache_fini. Functions return 0 or a negative errno.
+ */
 struct sl_cache {
 	int fd;             /* borrowed: the medium */
-	int64_t size_bytes; /* of the disk */
-	struct sl_cache_page **buckets;
+	int64_t held_bytes; /* of all pieces, in whole sectors */
+	uint32_t n_pieces;
+	struct sl_cache_piece **buckets;
 	uint32_t bucket_count; /* 0 or a power of two */
-	uint32_t count;
-	struct sl_cache_page *oldest, *youngest;
+	struct sl_cache_piece *oldest, *youngest;
+	struct sl_slab writes;
+	struct sl_fates fates; /* where the marks of writes come from */
 };
 
-int sl_cache_write(struct sl_cache *cache, int64_t offset_bytes, const void *buf, int64_t bytes);
+struct sl_cache_put {
+	int64_t offset_bytes, bytes;
+	const void *buf;      /* NULL = zeroes */
+	struct sl_mark *mark; /* of the cache's fates, taken over; NULL or unseen: nobody tells */
+	uint64_t seq;         /* never less than that of the write before */
+};
+
+void sl_cache_init(struct sl_cache *cache);
+/* Only when the disks that note in marks are gone. */
+void sl_cache_fini(struct sl_cache *cache);
+
+int sl_cache_put(struct sl_cache *cache, const struct sl_cache_put *put);
 /* Lays what is cached over `buf`, which came from the medium. */
 void sl_cache_overlay(const struct sl_cache *cache, int64_t offset_bytes, void *buf, int64_t bytes);
-/* Puts the pages of a range (those partly in it too) on the medium, and forgets them. */
-int sl_cache_destage_range(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes);
-/* Puts the oldest pages on the medium until at most `keep` are left. Pages of zeroes become holes. */
-int sl_cache_destage(struct sl_cache *cache, uint32_t keep);
-/* Forgets the pages that lie wholly in the range, and zeroes the range in the others. */
+
+/* These put writes on the medium, and forget them with what is older in the same sectors. Pages of zeroes
+ * become holes. What could not be written stays cached. */
+/* The latest write of each page of a range. */
+int sl_cache_destage_latest(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes);
+/* What, by its mark, the model's medium has at at_ns. */
+int sl_cache_destage_reached(struct sl_cache *cache, int64_t at_ns);
+/* What no mark tells about. */
+int sl_cache_destage_unseen(struct sl_cache *cache);
+/* Up to write `seq`. */
+int sl_cache_destage_until(struct sl_cache *cache, uint64_t seq);
+/* The oldest until at most keep_bytes are left. */
+int sl_cache_destage_oldest(struct sl_cache *cache, int64_t keep_bytes);
+
+/* The range is zero: forgets or zeroes what is cached there. */
 void sl_cache_zero(struct sl_cache *cache, int64_t offset_bytes, int64_t bytes);
 /* Power cut: of the dirty units of unit_bytes (512 or 4096) each reaches the medium with probability `odds` /
  * 256; the rest is lost. */
 int sl_cache_cut(struct sl_cache *cache, struct sl_rng *rng, uint32_t odds, int unit_bytes);
-/* Indices of all pages in rising order, to be freed by the caller; NULL when empty or out of memory. */
+/* Indices of the pages of all pieces in rising order, one per piece, to be freed by the caller; NULL when
+ * empty or out of memory. */
 int64_t *sl_cache_indices(const struct sl_cache *cache);
-void sl_cache_clear(struct sl_cache *cache);
-
-/* pread and pwrite of everything; what lies beyond the end of the file reads as zeroes. */
-int sl_disk_pread(int fd, void *buf, int64_t bytes, int64_t offset_bytes);
-int sl_disk_pwrite(int fd, const void *buf, int64_t bytes, int64_t offset_bytes);
-/* Makes a hole, or writes zeroes where the file system has none (or `keep`). */
-int sl_disk_punch(int fd, int64_t offset_bytes, int64_t bytes, bool keep);
 
 #endif

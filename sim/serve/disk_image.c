@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "sim/base/loop.h"
+#include "sim/serve/disk_file.h"
 
 #define SSD_UNIT 4096
 #define HDD_UNIT 512
-/* The part of a full cache that is destaged at a time. */
-#define DESTAGE_SHARE 8
+/* The part of the cache by which more may be held before somebody looks what has left it. */
+#define SLACK_SHARE 8
 /* More is never kept in memory, whatever the figures say. */
 #define CACHE_MAX (256ll << 20)
 #define ZEROES_CACHED_MAX (8ll << 20)
@@ -23,7 +24,9 @@ struct sl_served_image {
 	struct sl_disk_image_config config; /* path is not kept */
 	int fd;
 	struct sl_cache cache;
-	uint32_t cache_pages; /* the most */
+	int64_t cache_bytes; /* the most; 0 = writes go through */
+	int64_t slack_bytes;
+	uint64_t changes; /* without a log: done so far */
 };
 
 static struct sl_served_image *image_of(struct sl_disk_image *base)
@@ -56,19 +59,23 @@ struct sl_disk_volatility sl_disk_volatility(const struct sl_dev_spec *spec)
 	return ret;
 }
 
-static void log_add(struct sl_served_image *image, enum sl_writelog_kind kind,
-		    const struct sl_disk_change *change, const void *buf)
-{
-	if (image->config.log) {
-		sl_writelog_add(image->config.log, kind, image->config.log_disk, change, buf);
-	}
-}
-
 static uint64_t image_arrive(struct sl_disk_image *base)
 {
 	struct sl_served_image *image = image_of(base);
 
-	return image->config.log ? sl_writelog_mark(image->config.log) : 0;
+	return image->config.log ? sl_writelog_mark(image->config.log) : image->changes;
+}
+
+static struct sl_mark *image_follow(struct sl_disk_image *base)
+{
+	struct sl_served_image *image = image_of(base);
+
+	return image->cache_bytes > 0 && image->config.reached ? sl_fates_take(&image->cache.fates) : NULL;
+}
+
+static void image_forget(struct sl_disk_image *base, struct sl_mark *fate)
+{
+	sl_fates_return(&image_of(base)->cache.fates, fate);
 }
 
 static int image_read(struct sl_disk_image *base, int64_t offset_bytes, void *buf, size_t bytes)
@@ -82,44 +89,61 @@ static int image_read(struct sl_disk_image *base, int64_t offset_bytes, void *bu
 	return rc;
 }
 
-/* Into the cache, or through it where that must be. */
+/* Never more than the disk's cache can hold: the model knows what has left it. What is above that all the
+ * same (the same sectors again and again) leaves early. */
+static int cache_bound(struct sl_served_image *image)
+{
+	int rc = 0;
+
+	if (image->cache.held_bytes <= image->cache_bytes + image->slack_bytes) {
+		return 0;
+	}
+	if (image->config.reached) {
+		rc = sl_cache_destage_reached(&image->cache, image->config.reached(image->config.arg));
+	}
+	return rc == 0 && image->cache.held_bytes > image->cache_bytes
+		   ? sl_cache_destage_oldest(&image->cache, image->cache_bytes)
+		   : rc;
+}
+
+/* Into the cache, or through it where that must be; zeroes when there is no `buf`. */
 static int cache_put(struct sl_served_image *image, const struct sl_disk_change *change, const void *buf)
 {
-	int rc = sl_cache_write(&image->cache, change->offset_bytes, buf, change->bytes);
+	struct sl_cache_put put = {.offset_bytes = change->offset_bytes,
+				   .bytes = change->bytes,
+				   .buf = buf,
+				   .mark = change->fate,
+				   .seq = image_arrive(&image->base) + 1};
+	bool first = image->cache.n_pieces == 0;
+	int rc = sl_cache_put(&image->cache, &put);
 
 	if (rc == 0 && change->fua) {
-		rc = sl_cache_destage_range(&image->cache, change->offset_bytes, change->bytes);
+		rc = sl_cache_destage_latest(&image->cache, change->offset_bytes, change->bytes);
 	}
-	if (rc == 0 && image->cache.count > image->cache_pages) {
-		rc = sl_cache_destage(&image->cache, image->cache_pages - image->cache_pages / DESTAGE_SHARE);
+	if (first && image->cache.n_pieces > 0 && image->config.cached) {
+		image->config.cached(image->config.arg);
 	}
-	return rc;
+	return rc < 0 ? rc : cache_bound(image);
+}
+
+/* A change is done. */
+static void change_count(struct sl_served_image *image, enum sl_writelog_kind kind,
+			 const struct sl_disk_change *change, const void *buf)
+{
+	image->changes++;
+	if (image->config.log) {
+		sl_writelog_add(image->config.log, kind, image->config.log_disk, change, buf);
+	}
 }
 
 static int image_write(struct sl_disk_image *base, const struct sl_disk_change *change, const void *buf)
 {
 	struct sl_served_image *image = image_of(base);
-	int rc = image->cache_pages == 0 ? sl_disk_pwrite(image->fd, buf, change->bytes, change->offset_bytes)
+	int rc = image->cache_bytes == 0 ? sl_disk_pwrite(image->fd, buf, change->bytes, change->offset_bytes)
 					 : cache_put(image, change, buf);
 
 	if (rc == 0) {
-		log_add(image, SL_WRITELOG_WRITE, change, buf);
-	}
-	return rc;
-}
-
-/* Zeroes are written like anything else, so that a cut can take them back. */
-static int zeroes_put(struct sl_served_image *image, const struct sl_disk_change *change)
-{
-	static const uint8_t zeroes[64 * 1024];
-	struct sl_disk_change piece = *change;
-	int64_t end = change->offset_bytes + change->bytes;
-	int rc = 0;
-
-	for (; rc == 0 && piece.offset_bytes < end; piece.offset_bytes += piece.bytes) {
-		piece.bytes = end - piece.offset_bytes;
-		piece.bytes = piece.bytes < (int64_t)sizeof(zeroes) ? piece.bytes : (int64_t)sizeof(zeroes);
-		rc = cache_put(image, &piece, zeroes);
+		change_count(image, SL_WRITELOG_WRITE, change, buf);
 	}
 	return rc;
 }
@@ -129,10 +153,12 @@ static int image_zero(struct sl_disk_image *base, const struct sl_disk_change *c
 	struct sl_served_image *image = image_of(base);
 	int rc;
 
-	if (image->cache_pages > 0 && change->bytes <= ZEROES_CACHED_MAX) {
-		rc = zeroes_put(image, change);
+	if (image->cache_bytes > 0 && change->bytes <= ZEROES_CACHED_MAX) {
+		/* Zeroes are written like anything else, so that a cut can take them back. */
+		rc = cache_put(image, change, NULL);
 	} else {
 		/* So large a range is too much for the cache: it is stable at once, as it may be. */
+		image_forget(base, change->fate);
 		sl_cache_zero(&image->cache, change->offset_bytes, change->bytes);
 		rc = sl_disk_punch(image->fd, change->offset_bytes, change->bytes, keep);
 	}
@@ -140,20 +166,21 @@ static int image_zero(struct sl_disk_image *base, const struct sl_disk_change *c
 		image->config.trimmed(image->config.arg, change->offset_bytes, change->bytes);
 	}
 	if (rc == 0) {
-		log_add(image, SL_WRITELOG_ZERO, change, NULL);
+		change_count(image, SL_WRITELOG_ZERO, change, NULL);
 	}
 	return rc;
 }
 
+/* What had completed when the flush arrived is on the medium; later writes are where the model has them. */
 static int image_flush(struct sl_disk_image *base, uint64_t mark)
 {
 	struct sl_served_image *image = image_of(base);
-	int rc = image->config.volatility.flush_ignored ? 0 : sl_cache_destage(&image->cache, 0);
+	int rc = image->config.volatility.flush_ignored ? 0 : sl_cache_destage_until(&image->cache, mark);
 
 	if (rc == 0) {
 		struct sl_disk_change change = {.mark = mark};
 
-		log_add(image, SL_WRITELOG_FLUSH, &change, NULL);
+		change_count(image, SL_WRITELOG_FLUSH, &change, NULL);
 	}
 	return rc;
 }
@@ -182,10 +209,10 @@ static int64_t image_stretch(const struct sl_served_image *image, const int64_t 
 {
 	int64_t page_at;
 
-	while (indices && *next < image->cache.count && (indices[*next] + 1) * SL_CACHE_PAGE <= at) {
+	while (indices && *next < image->cache.n_pieces && (indices[*next] + 1) * SL_CACHE_PAGE <= at) {
 		(*next)++;
 	}
-	if (!indices || *next == image->cache.count) {
+	if (!indices || *next == image->cache.n_pieces) {
 		return medium_stretch(image, at, end, ret_hole);
 	}
 	page_at = indices[*next] * SL_CACHE_PAGE;
@@ -207,7 +234,7 @@ static int image_extents(struct sl_disk_image *base, int64_t offset_bytes, int64
 	uint32_t next_page = 0;
 	int n = 0;
 
-	if (!indices && image->cache.count > 0) {
+	if (!indices && image->cache.n_pieces > 0) {
 		return -ENOMEM;
 	}
 	while (at < end) {
@@ -229,6 +256,8 @@ static int image_extents(struct sl_disk_image *base, int64_t offset_bytes, int64
 
 static const struct sl_disk_image_ops image_ops = {
     .arrive = image_arrive,
+    .follow = image_follow,
+    .forget = image_forget,
     .read = image_read,
     .write = image_write,
     .zero = image_zero,
@@ -286,14 +315,15 @@ int sl_served_image_open(const struct sl_disk_image_config *config, struct sl_se
 	image->config = *config;
 	image->config.path = NULL;
 	image->fd = -1;
+	sl_cache_init(&image->cache);
 	rc = file_open(image, config->path, err);
 	if (rc < 0) {
 		(void)sl_served_image_close(image);
 		return rc;
 	}
 	image->cache.fd = image->fd;
-	image->cache.size_bytes = config->size_bytes;
-	image->cache_pages = (uint32_t)((cache_bytes + SL_CACHE_PAGE - 1) / SL_CACHE_PAGE);
+	image->cache_bytes = (cache_bytes + SL_CACHE_PAGE - 1) / SL_CACHE_PAGE * SL_CACHE_PAGE;
+	image->slack_bytes = image->cache_bytes < CACHE_MAX ? image->cache_bytes / SLACK_SHARE : 0;
 	*ret = image;
 	return 0;
 }
@@ -305,8 +335,8 @@ int sl_served_image_close(struct sl_served_image *image)
 	if (!image) {
 		return 0;
 	}
-	rc = sl_cache_destage(&image->cache, 0);
-	sl_cache_clear(&image->cache);
+	rc = sl_cache_destage_oldest(&image->cache, 0);
+	sl_cache_fini(&image->cache);
 	if (image->fd >= 0 && close(image->fd) < 0 && rc == 0) {
 		rc = -errno;
 	}
@@ -321,7 +351,17 @@ struct sl_disk_image *sl_served_image_base(struct sl_served_image *image)
 
 int64_t sl_served_image_cached(const struct sl_served_image *image)
 {
-	return (int64_t)image->cache.count * SL_CACHE_PAGE;
+	return image->cache.held_bytes;
+}
+
+int sl_served_image_destage(struct sl_served_image *image, int64_t at_ns)
+{
+	return sl_cache_destage_reached(&image->cache, at_ns);
+}
+
+int sl_served_image_populated(struct sl_served_image *image)
+{
+	return sl_cache_destage_unseen(&image->cache);
 }
 
 int sl_served_image_tear(struct sl_served_image *image, const struct sl_disk_change *change, const void *buf,
@@ -337,8 +377,13 @@ int sl_served_image_tear(struct sl_served_image *image, const struct sl_disk_cha
 	if (bytes <= 0) {
 		return 0;
 	}
-	return image->cache_pages == 0 ? sl_disk_pwrite(image->fd, buf, bytes, change->offset_bytes)
-				       : sl_cache_write(&image->cache, change->offset_bytes, buf, bytes);
+	if (image->cache_bytes == 0) {
+		return sl_disk_pwrite(image->fd, buf, bytes, change->offset_bytes);
+	}
+	return sl_cache_put(&image->cache, &(struct sl_cache_put){.offset_bytes = change->offset_bytes,
+								  .bytes = bytes,
+								  .buf = buf,
+								  .seq = image_arrive(&image->base) + 1});
 }
 
 int sl_served_image_cut(struct sl_served_image *image, struct sl_rng *rng, uint32_t odds)

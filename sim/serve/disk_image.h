@@ -1,9 +1,11 @@
 /*
  * The contents of one served disk: a sparse file that is the medium, and in front of it the volatile cache
  * that the modelled disk has. A disk with power-loss protection (or without a cache) writes through; one
- * without keeps acknowledged writes in memory until a flush, FUA, or until the cache is full. So a killed
- * server leaves in the file what a power cut leaves on the medium. Zeroes (TRIM, WRITE ZEROES) are
- * writes too; ranges above 8 MiB reach the medium at once.
+ * without keeps acknowledged writes in memory until the model has them on its medium, which it notes in their
+ * marks. The file follows when somebody asks (sl_served_image_destage), so that a cut after that takes what
+ * it would have taken from the modelled disk. Writes that the model did not see stay until a flush, FUA, or
+ * until the cache is full. Zeroes (TRIM, WRITE ZEROES) are writes too; ranges above 8 MiB reach the medium at
+ * once.
  */
 #ifndef SL_SERVE_DISK_IMAGE_H
 #define SL_SERVE_DISK_IMAGE_H
@@ -33,6 +35,10 @@ struct sl_disk_image_config {
 	int log_disk;            /* its number there */
 	/* A range was made a hole; may be NULL. */
 	void (*trimmed)(void *arg, int64_t offset_bytes, int64_t bytes);
+	/* Brings the model to the present and tells its time; NULL: there is no model. */
+	int64_t (*reached)(void *arg);
+	/* The cache is no longer empty: from now on sl_served_image_destage has work. May be NULL. */
+	void (*cached)(void *arg);
 	void *arg;
 };
 
@@ -45,6 +51,12 @@ int sl_served_image_open(const struct sl_disk_image_config *config, struct sl_se
 int sl_served_image_close(struct sl_served_image *image);
 struct sl_disk_image *sl_served_image_base(struct sl_served_image *image);
 int64_t sl_served_image_cached(const struct sl_served_image *image);
+/* Puts in the file what the model's medium has at at_ns, in the model's time. 0 or negative errno; what
+ * failed stays cached. */
+int sl_served_image_destage(struct sl_served_image *image, int64_t at_ns);
+/* What was written past the model, to populate the disk, is on the medium: the model begins with an empty
+ * cache. */
+int sl_served_image_populated(struct sl_served_image *image);
 
 /* A write that was in service when the power went: as much of it as had come, in units, reaches the cache or,
  * of a disk that keeps writes, the medium. Before sl_served_image_cut. */

@@ -267,6 +267,19 @@ static void model_catch_up(struct sl_disk_pacer *pacer, int64_t now_ns)
 	}
 }
 
+int64_t sl_disk_pacer_reached(struct sl_disk_pacer *pacer, bool exact)
+{
+	int64_t now_ns = sl_loop_now(pacer->config.wall);
+
+	if (!exact && pacer->in_service) {
+		model_advance(pacer, now_ns);
+	}
+	model_catch_up(pacer, exact ? now_ns : now_ns - pacer->config.credit_cap_ns);
+	sl_dev_catch_up(pacer->dev, sl_loop_now(pacer->model));
+	wake_arm(pacer);
+	return sl_loop_now(pacer->model);
+}
+
 int sl_disk_pacer_pull(struct sl_disk_pacer *pacer, int side)
 {
 	int rc;

@@ -50,6 +50,10 @@ int sl_disk_pacer_attach(struct sl_disk_pacer *pacer, int side);
 /* What sides that were put back still lack. */
 int64_t sl_disk_pacer_stale(const struct sl_disk_pacer *pacer);
 void sl_disk_pacer_set_pace(struct sl_disk_pacer *pacer, double pace);
+/* What the model has done by now, without anybody waiting for it, is noted in the marks. Returns the model's
+ * time. As for an idle disk, that is the credit cap before the present, so that late requests get theirs;
+ * `exact` (before a power cut) is the present. */
+int64_t sl_disk_pacer_reached(struct sl_disk_pacer *pacer, bool exact);
 /* Power cut: what is in service is never delivered; the model goes on, idle, with its wear. */
 void sl_disk_pacer_drop(struct sl_disk_pacer *pacer);
 /* Credit that requests really got: the model cannot go back behind its last event. */

@@ -16,6 +16,9 @@
 
 #define BUF_BYTES (256u << 10)
 #define SECTOR 512
+/* How far the files are behind the models' media while nobody asks: what a killed server has lost beside what
+ * a power cut takes. */
+#define DESTAGE_NS 100000000
 
 static void disks_settled(void *arg)
 {
@@ -36,6 +39,42 @@ static void disk_trimmed(void *arg, int64_t offset_bytes, int64_t bytes)
 	struct sl_served_disk *disk = arg;
 
 	sl_disk_pacer_trim(disk->pacer, offset_bytes, bytes);
+}
+
+static int64_t disk_reached(void *arg)
+{
+	struct sl_served_disk *disk = arg;
+
+	return sl_disk_pacer_reached(disk->pacer, false);
+}
+
+static void disk_cached(void *arg)
+{
+	const struct sl_served_disk *disk = arg;
+	struct sl_disks *disks = disk->disks;
+
+	if (!disks->destage.armed) {
+		sl_loop_arm(disks->loop, &disks->destage, sl_loop_now(disks->loop) + DESTAGE_NS);
+	}
+}
+
+static void disks_destage(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_disks *disks = sl_container_of(timer, struct sl_disks, destage);
+
+	(void)now_ns;
+	for (int i = 0; i < disks->n_disks; i++) {
+		struct sl_served_disk *disk = &disks->disks[i];
+
+		if (sl_served_image_cached(disk->image) == 0) {
+			continue;
+		}
+		/* What cannot be written stays cached, and the next flush tells. */
+		(void)sl_served_image_destage(disk->image, disk_reached(disk));
+		if (sl_served_image_cached(disk->image) > 0) {
+			disk_cached(disk);
+		}
+	}
 }
 
 static int control_run(void *arg, char *command, char *reply, size_t size, struct sl_err *err)
@@ -104,6 +143,8 @@ static int image_open(struct sl_disks *disks, const struct sl_disks_config *conf
 					     .log = disks->log,
 					     .log_disk = i,
 					     .trimmed = disk_trimmed,
+					     .reached = disk_reached,
+					     .cached = disk_cached,
 					     .arg = &disks->disks[i]};
 	char path[PATH_MAX];
 
@@ -141,6 +182,7 @@ static int disk_open(struct sl_disks *disks, const struct sl_disks_config *confi
 	if (rc < 0) {
 		return rc;
 	}
+	disk->disks = disks;
 	disk->pacer = disks->pacers[i];
 	disk->slow = 1;
 	(void)snprintf(disk->name, sizeof(disk->name), "%s", from->name);
@@ -234,6 +276,7 @@ int sl_disks_new(const struct sl_disks_config *config, struct sl_disks **ret, st
 	}
 	disks->loop = config->loop;
 	disks->dilate = config->dilate;
+	disks->destage.fire = disks_destage;
 	sl_listener_init(&disks->socket, config->loop, disks_accepted, disks);
 	sl_listener_init(&disks->tcp, config->loop, disks_accepted, disks);
 	rc = disks_open(disks, config, err);
@@ -261,6 +304,7 @@ int sl_disks_free(struct sl_disks *disks, struct sl_err *err)
 	if (!disks) {
 		return 0;
 	}
+	sl_loop_cancel(disks->loop, &disks->destage);
 	sl_control_free(disks->control);
 	sl_listener_close(&disks->socket);
 	sl_listener_close(&disks->tcp);

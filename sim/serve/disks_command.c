@@ -27,6 +27,7 @@ static int command_latency(void *arg, const struct sl_verb_call *call)
 {
 	struct sl_disks *disks = arg;
 	bool off = strcmp(call->word[1], "off") == 0;
+	int rc = 0;
 
 	if (!off && strcmp(call->word[1], "on") != 0) {
 		return sl_err_set(call->err, -EINVAL, "latency \"%.20s\": say on or off", call->word[1]);
@@ -38,9 +39,15 @@ static int command_latency(void *arg, const struct sl_verb_call *call)
 		sl_hist_reset(&disks->modelled);
 	}
 	for (int i = 0; i < disks->n_disks; i++) {
+		int put_rc = off ? 0 : sl_served_image_populated(disks->disks[i].image);
+
+		rc = rc ? rc : put_rc;
 		sl_disk_pacer_latency(disks->pacers[i], !off);
 	}
-	return 0;
+	return rc < 0 ? sl_err_set(call->err, rc,
+				   "latency is on, but a file could not be written: %s; free some space",
+				   strerror(-rc))
+		      : 0;
 }
 
 struct tear {
@@ -77,6 +84,8 @@ static int command_powercut(void *arg, const struct sl_verb_call *call)
 		int cut_rc;
 
 		sl_rng_init(&rng, seed, disks->disks[i].name);
+		cut_rc = sl_served_image_destage(tear.image, sl_disk_pacer_reached(disks->pacers[i], true));
+		rc = rc ? rc : cut_rc;
 		sl_disk_pacer_drop(disks->pacers[i]);
 		sl_nbd_cut(disks->nbd, i, write_lost, &tear);
 		cut_rc = sl_served_image_cut(tear.image, &rng, seeded ? HALF : 0);

@@ -11,10 +11,13 @@
 #include "sim/serve/listen.h"
 #include "sim/serve/writelog.h"
 
+struct sl_disks;
+
 struct sl_served_disk {
 	char name[64], device[SL_DEV_NAME_MAX];
 	struct sl_served_image *image;
 	struct sl_disk_pacer *pacer; /* also in the server's array */
+	struct sl_disks *disks;
 	int64_t size_bytes;
 	double slow; /* factor */
 	bool failed;
@@ -28,6 +31,7 @@ struct sl_disks {
 	struct sl_control *control;
 	struct sl_writelog *log;
 	struct sl_hist lateness, modelled;
+	struct sl_timer destage; /* while something is cached: the files follow the models */
 	double dilate;
 	bool instant; /* latencies are off */
 	unsigned cuts;

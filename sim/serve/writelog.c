@@ -99,6 +99,7 @@ void sl_writelog_add(struct sl_writelog *log, enum sl_writelog_kind kind, int di
 	uint8_t head[SL_WRITELOG_RECORD_BYTES];
 	uint8_t *at = sl_nbd_put32(head, SL_WRITELOG_RECORD_MAGIC);
 
+	log->count++;
 	if (log->ended || log->error) {
 		return;
 	}
@@ -113,7 +114,6 @@ void sl_writelog_add(struct sl_writelog *log, enum sl_writelog_kind kind, int di
 	if (kind == SL_WRITELOG_WRITE) {
 		put(log, buf, (size_t)change->bytes);
 	}
-	log->count++;
 	if ((kind == SL_WRITELOG_FLUSH || change->fua) && log->error == 0 && fflush(log->file) != 0) {
 		log->error = errno ? -errno : -EIO;
 	}

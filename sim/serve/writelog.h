@@ -34,7 +34,7 @@ struct sl_writelog;
 /* Starts a log at `path` (replaced when it exists). Errors name the path. */
 int sl_writelog_create(const char *path, const struct sl_writelog_disk *disks, int n_disks,
 		       struct sl_writelog **ret, struct sl_err *err);
-/* The number of records so far: the mark of a request that arrives now. */
+/* The number of records so far, those included that were dropped: the mark of a request that arrives now. */
 uint64_t sl_writelog_mark(const struct sl_writelog *log);
 /* Appends; buf is the data of a write. An error is kept, and later records are dropped. */
 void sl_writelog_add(struct sl_writelog *log, enum sl_writelog_kind kind, int disk,

@@ -15,6 +15,7 @@
 #include "sim/base/rng.h"
 #include "sim/nbd/bytes.h"
 #include "sim/serve/disk_cache.h"
+#include "sim/serve/disk_file.h"
 #include "sim/serve/writelog.h"
 #include "sim/serve/writelog_file.h"
 

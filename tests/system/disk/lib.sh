@@ -27,6 +27,24 @@ figures:
 YAML
 }
 
+# hdd NAME HONEST: a hard disk with a write cache, which does what a flush asks, or only says so.
+hdd() {
+	cat >"catalogue/$1.yaml" <<YAML
+format: sloglab-device/1
+kind: hdd
+description: 7200 rpm
+figures:
+  capacity:       {value: 1TB, kind: assumed, source: test}
+  rpm:            {value: 7200, kind: assumed, source: test}
+  seek_average:   {value: 8.5ms, kind: assumed, source: test}
+  seek_full:      {value: 16ms, kind: assumed, source: test}
+  media_rate:     {value: 150MB/s, kind: assumed, source: test}
+  cache_size:     {value: 64MiB, kind: assumed, source: test}
+  write_rate:     {value: 150MB/s, kind: assumed, source: test}
+  flush_honoured: {value: $2, kind: assumed, source: test}
+YAML
+}
+
 # disks_start ARGS...: a server on DIR "d"; sets SERVER. Its output is in "log".
 disks_start() {
 	: >log

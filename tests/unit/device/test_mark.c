@@ -152,3 +152,62 @@ Test(mark, mirror_needs_one_side_and_a_stripe_all)
 	sl_slab_fini(&pool);
 	bench_free(&bench);
 }
+
+Test(mark, idle_disk_tells_when_it_is_asked, .timeout = 20)
+{
+	const struct sl_dev_spec disk = hdd(true);
+	const struct sl_dev_spec mirror = {.kind = SL_DEV_MIRROR, .n_members = 2, .members = {&disk, &disk}};
+	const struct sl_dev_spec stripe = {
+	    .kind = SL_DEV_STRIPE, .n_members = 2, .members = {&disk, &mirror}, .chunk_bytes = 4096};
+	const struct sl_dev_spec *kinds[] = {&disk, &mirror, &stripe};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct bench bench = bench_new(kinds[i]);
+		struct sl_slab pool;
+		struct sl_mark *marks[3];
+		int64_t asked_ns;
+
+		sl_slab_init(&pool, sizeof(struct sl_mark));
+		for (int k = 0; k < 3; k++) {
+			marks[k] = write_marked(&bench, &pool, INT64_C(2048) + (k << 20));
+		}
+		pause_for(&bench, INT64_C(100000000));
+		cr_assert_eq(sl_mark_kept_ns(marks[2], &whole), SL_NEVER, "kind %zu", i);
+		cr_assert(!sl_mark_is_settled(marks[2]));
+		asked_ns = sl_loop_now(bench.loop);
+		sl_dev_catch_up(bench.disk, asked_ns);
+		for (int k = 0; k < 3; k++) {
+			cr_assert(sl_mark_kept_ns(marks[k], &whole) < asked_ns, "kind %zu", i);
+			cr_assert(sl_mark_is_settled(marks[k]));
+			sl_mark_free(marks[k]);
+		}
+		sl_slab_fini(&pool);
+		bench_free(&bench);
+	}
+}
+
+/* Whoever asks between requests must not change when these are done. */
+Test(mark, asking_changes_no_times, .timeout = 20)
+{
+	const struct sl_dev_spec disk = hdd(true);
+	int64_t ends_ns[2];
+
+	for (int ask = 0; ask < 2; ask++) {
+		struct bench bench = bench_new(&disk);
+
+		for (int k = 0; k < 200; k++) {
+			io(&bench, k % 5 ? SL_DEV_WRITE : SL_DEV_READ, (k * INT64_C(7919) % 4001) << 20,
+			   4096);
+			for (int n = 0; n < 5; n++) {
+				pause_for(&bench, k * INT64_C(10007));
+				if (ask) {
+					sl_dev_catch_up(bench.disk, sl_loop_now(bench.loop));
+				}
+			}
+		}
+		io(&bench, SL_DEV_FLUSH, 0, 0);
+		ends_ns[ask] = sl_loop_now(bench.loop);
+		bench_free(&bench);
+	}
+	cr_assert_eq(ends_ns[0], ends_ns[1]);
+}

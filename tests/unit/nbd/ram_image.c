@@ -23,6 +23,21 @@ static uint64_t ram_arrive(struct sl_disk_image *image)
 	return ++ram_of(image)->arrivals;
 }
 
+static struct sl_mark *ram_follow(struct sl_disk_image *image)
+{
+	struct ram_image *ram = ram_of(image);
+
+	ram->followed++;
+	return &ram->fate;
+}
+
+static void ram_forget(struct sl_disk_image *image, struct sl_mark *fate)
+{
+	struct ram_image *ram = ram_of(image);
+
+	ram->forgot += fate == &ram->fate;
+}
+
 static int ram_read(struct sl_disk_image *image, int64_t offset, void *buf, size_t bytes)
 {
 	struct ram_image *ram = ram_of(image);
@@ -37,6 +52,7 @@ static void change_note(struct ram_image *ram, const struct sl_disk_change *chan
 	range_check(ram, change->offset_bytes, change->bytes);
 	ram->last_fua = change->fua;
 	ram->last_mark = change->mark;
+	ram->done += change->fate == &ram->fate;
 }
 
 static int ram_write(struct sl_disk_image *image, const struct sl_disk_change *change, const void *buf)
@@ -87,6 +103,8 @@ static int ram_extents(struct sl_disk_image *image, int64_t offset, int64_t byte
 
 static const struct sl_disk_image_ops ram_ops = {
     .arrive = ram_arrive,
+    .follow = ram_follow,
+    .forget = ram_forget,
     .read = ram_read,
     .write = ram_write,
     .zero = ram_zero,

@@ -11,7 +11,9 @@ struct ram_image {
 	int64_t hole_bytes; /* what lies before it is reported as a hole */
 	uint64_t arrivals, flushes, last_mark;
 	bool last_fua, last_keep;
-	int fail; /* negative errno that every operation returns; 0 = none */
+	struct sl_mark fate;             /* the one that every change gets */
+	unsigned followed, done, forgot; /* how often it went out; came back with a change; without */
+	int fail;                        /* negative errno that every operation returns; 0 = none */
 };
 
 /* Zeroed bytes; aborts without memory. Release with ram_image_fini. */

@@ -28,21 +28,10 @@ static void bench_settled(void *arg)
 	bench->settled++;
 }
 
-/* An SSD that takes 100 us for a write, and 1 ms for a flush. */
-static void bench_init(struct bench *bench, double pace, int64_t credit_cap_ns)
+static void bench_init_of(struct bench *bench, const struct sl_dev_spec *spec, double pace,
+			  int64_t credit_cap_ns)
 {
-	struct sl_dev_spec spec = {.name = "s",
-				   .kind = SL_DEV_SSD,
-				   .capacity_bytes = 1e9,
-				   .link_bps = 1e11,
-				   .read_ns = 100 * US,
-				   .write_ns = 100 * US,
-				   .read_bps = 1e11,
-				   .ssd_write_bps = 1e11,
-				   .buffer_bytes = 1e9,
-				   .plp = 1,
-				   .flush_ns = 1 * MS};
-	struct sl_disk_pacer_config config = {.spec = &spec,
+	struct sl_disk_pacer_config config = {.spec = spec,
 					      .name = "s",
 					      .seed = 1,
 					      .pace = pace,
@@ -57,6 +46,24 @@ static void bench_init(struct bench *bench, double pace, int64_t credit_cap_ns)
 	config.modelled = &bench->modelled;
 	cr_assert_eq(sl_loop_run_until(bench->wall, 5 * MS, NULL), 0);
 	cr_assert_eq(sl_disk_pacer_new(&config, &bench->pacer, &err), 0, "%s", err.msg);
+}
+
+/* An SSD that takes 100 us for a write, and 1 ms for a flush. */
+static void bench_init(struct bench *bench, double pace, int64_t credit_cap_ns)
+{
+	struct sl_dev_spec spec = {.name = "s",
+				   .kind = SL_DEV_SSD,
+				   .capacity_bytes = 1e9,
+				   .link_bps = 1e11,
+				   .read_ns = 100 * US,
+				   .write_ns = 100 * US,
+				   .read_bps = 1e11,
+				   .ssd_write_bps = 1e11,
+				   .buffer_bytes = 1e9,
+				   .plp = 1,
+				   .flush_ns = 1 * MS};
+
+	bench_init_of(bench, &spec, pace, credit_cap_ns);
 }
 
 static void bench_fini(struct bench *bench)
@@ -77,6 +84,13 @@ static void probe_done(struct sl_timer *timer, int64_t now_ns)
 
 	probe->done++;
 	probe->due_ns = now_ns;
+}
+
+static void submit_followed(struct bench *bench, struct probe *probe, struct sl_mark *mark)
+{
+	*probe = (struct probe){
+	    .req = {.done = {.fire = probe_done}, .op = SL_DEV_WRITE, .bytes = 4096, .mark = mark}};
+	sl_dev_submit(sl_disk_pacer_dev(bench->pacer), sl_loop_now(bench->wall), &probe->req);
 }
 
 static void submit(struct bench *bench, struct probe *probe, enum sl_dev_op op, int64_t credit_ns)
@@ -211,4 +225,56 @@ Test(disk_pacer, a_power_cut_drops_what_is_in_service, .timeout = 20)
 	cr_assert_eq(after.done, 1);
 	cr_assert(llabs(after.due_ns - (20 * MS + 100 * US)) < US);
 	bench_fini(&bench);
+}
+
+/* A hard disk whose idle mechanism takes milliseconds for what its cache has taken in less than one. */
+static struct sl_dev_spec hard_disk(void)
+{
+	return (struct sl_dev_spec){.name = "h",
+				    .kind = SL_DEV_HDD,
+				    .capacity_bytes = 1e12,
+				    .link_bps = 300e6,
+				    .rpm = 7200,
+				    .seek_track_ns = 1 * MS,
+				    .seek_avg_ns = 8 * MS,
+				    .seek_full_ns = 16 * MS,
+				    .media_bps = 150e6,
+				    .write_cache = 1,
+				    .cache_bytes = 32 << 20,
+				    .write_ack_ns = 200 * US,
+				    .write_bps = 150e6,
+				    .command_ns = 100 * US,
+				    .ncq_depth = 32,
+				    .flush_honoured = 1};
+}
+
+Test(disk_pacer, an_idle_disk_goes_on_dilated_and_tells_in_the_marks, .timeout = 20)
+{
+	for (int pace = 1; pace <= 10; pace += 9) {
+		const struct sl_dev_spec spec = hard_disk();
+		struct sl_slab pool;
+		struct probe probe, late;
+		struct sl_mark *mark;
+		struct bench bench;
+		int64_t reached_ns;
+
+		bench_init_of(&bench, &spec, pace, 1 * MS);
+		sl_slab_init(&pool, sizeof(struct sl_mark));
+		mark = sl_mark_new(&pool);
+		bench_at(&bench, 10 * MS);
+		submit_followed(&bench, &probe, mark);
+		bench_at(&bench, 10 * MS + pace * 300 * US);
+		cr_assert_eq(probe.done, 1);
+		/* At rest the model stays the credit cap behind, and a late request still gets its credit. */
+		bench_at(&bench, 10 * MS + (int64_t)pace * 40 * MS);
+		reached_ns = sl_disk_pacer_reached(bench.pacer, false);
+		cr_assert(llabs(reached_ns - ((5 + 40 * pace - 1) * (int64_t)MS / pace)) < US);
+		cr_assert(mark->safe_ns > mark->done_ns && mark->safe_ns < reached_ns);
+		submit(&bench, &late, SL_DEV_WRITE, 1 * MS);
+		cr_assert(sl_disk_pacer_credit_used(bench.pacer) >= 1 * MS - US);
+		reached_ns = sl_disk_pacer_reached(bench.pacer, true);
+		cr_assert(llabs(reached_ns - (5 + 40 * pace) * (int64_t)MS / pace) < US, "the present");
+		sl_slab_fini(&pool);
+		bench_fini(&bench);
+	}
 }

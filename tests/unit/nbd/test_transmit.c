@@ -388,6 +388,7 @@ Test(transmit, a_cut_forgets_what_is_in_service_and_tells_of_writes, .timeout = 
 	cr_assert_eq(lost.bytes, 4);
 	cr_assert(lost.fua);
 	cr_assert_eq(lost.first, 'g');
+	cr_assert_eq(rig.ram[0].forgot, 1);
 	sl_nbd_conn_free(rig.conn);
 	rig.conn = NULL;
 	sl_nbd_free(rig.nbd);
@@ -395,4 +396,36 @@ Test(transmit, a_cut_forgets_what_is_in_service_and_tells_of_writes, .timeout = 
 	ram_image_fini(&rig.ram[0]);
 	ram_image_fini(&rig.ram[1]);
 	free(rig.got);
+}
+
+Test(transmit, every_change_has_a_fate_that_comes_back_once, .timeout = 20)
+{
+	struct rig rig;
+
+	rig_init(&rig, US);
+	rig_open(&rig, "alpha");
+	rig_request(&rig, SL_NBD_CMD_WRITE, 0, 1, 0, 4);
+	rig_input(&rig, "here", 4);
+	cr_assert_eq(rig.dev[0].last.mark, &rig.ram[0].fate, "the model notes in it");
+	rig_request(&rig, SL_NBD_CMD_TRIM, 0, 2, 0, 4096);
+	rig_request(&rig, SL_NBD_CMD_WRITE_ZEROES, 0, 3, 0, 4096);
+	rig_request(&rig, SL_NBD_CMD_READ, 0, 4, 0, 512);
+	rig_request(&rig, SL_NBD_CMD_FLUSH, 0, 5, 0, 0);
+	cr_assert_null(rig.dev[0].last.mark);
+	rig_run(&rig);
+	cr_assert_eq(rig.ram[0].followed, 3);
+	cr_assert_eq(rig.ram[0].done, 3);
+	cr_assert_eq(rig.ram[0].forgot, 0);
+	sl_nbd_fail(rig.nbd, 0, true);
+	rig_request(&rig, SL_NBD_CMD_TRIM, 0, 6, 0, 4096);
+	rig_run(&rig);
+	cr_assert_eq(rig.ram[0].forgot, 1, "the disk failed");
+	sl_nbd_fail(rig.nbd, 0, false);
+	rig_request(&rig, SL_NBD_CMD_TRIM, 0, 7, 0, 4096);
+	sl_nbd_conn_free(rig.conn);
+	rig.conn = NULL;
+	rig_run(&rig);
+	cr_assert_eq(rig.ram[0].done, 4, "the client has gone");
+	cr_assert_eq(rig.ram[0].followed, 5);
+	rig_fini(&rig);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "scratch.h"
-#include "sim/serve/disk_cache.h"
+#include "sim/serve/disk_file.h"
 #include "sim/serve/writelog.h"
 
 #define SIZE (1 << 20)

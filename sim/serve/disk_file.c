@@ -1,0 +1,79 @@
+#include "sim/serve/disk_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int sl_disk_pread(int fd, void *buf, int64_t bytes, int64_t offset_bytes)
+{
+	uint8_t *at = buf;
+
+	while (bytes > 0) {
+		ssize_t got = pread(fd, at, (size_t)bytes, offset_bytes);
+
+		if (got < 0) {
+			if (errno == EINTR) {
+				continue;
+			}
+			return -errno;
+		}
+		if (got == 0) {
+			memset(at, 0, (size_t)bytes);
+			return 0;
+		}
+		at += got;
+		bytes -= got;
+		offset_bytes += got;
+	}
+	return 0;
+}
+
+int sl_disk_pwrite(int fd, const void *buf, int64_t bytes, int64_t offset_bytes)
+{
+	const uint8_t *at = buf;
+
+	while (bytes > 0) {
+		ssize_t put = pwrite(fd, at, (size_t)bytes, offset_bytes);
+
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put <= 0) {
+			return put < 0 ? -errno : -EIO;
+		}
+		at += put;
+		bytes -= put;
+		offset_bytes += put;
+	}
+	return 0;
+}
+
+static int zeroes_write(int fd, int64_t offset_bytes, int64_t bytes)
+{
+	static const uint8_t zeroes[64 * 1024];
+	int rc = 0;
+
+	while (rc == 0 && bytes > 0) {
+		int64_t piece = bytes < (int64_t)sizeof(zeroes) ? bytes : (int64_t)sizeof(zeroes);
+
+		rc = sl_disk_pwrite(fd, zeroes, piece, offset_bytes);
+		offset_bytes += piece;
+		bytes -= piece;
+	}
+	return rc;
+}
+
+int sl_disk_punch(int fd, int64_t offset_bytes, int64_t bytes, bool keep)
+{
+	int mode = keep ? FALLOC_FL_ZERO_RANGE : FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+	int rc;
+
+	do {
+		rc = fallocate(fd, mode, offset_bytes, bytes);
+	} while (rc < 0 && errno == EINTR);
+	if (rc < 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+		return zeroes_write(fd, offset_bytes, bytes);
+	}
+	return rc < 0 ? -errno : 0;
+}
