@@ -92,8 +92,7 @@ static int set_up(struct run *run, struct sl_err *err)
 	sl_ssd_front_init(&run->front, run->spec);
 	run->front.behind_ns /= run->load.scale;
 	sl_rng_init(&run->rng, run->load.seed, "saturation");
-	rc = sl_ssd_bring_to(run->ftl, run->load.state, run->span_blocks * run->block_pages, run->load.seed,
-			     run->load.state_file, run->load.stopped, err);
+	rc = sl_ssd_bring_to(run->ftl, &run->load, run->span_blocks * run->block_pages, err);
 	run->curve->samples =
 	    calloc((size_t)(run->load.duration_ns / run->load.sample_ns), sizeof(*run->curve->samples));
 	if (rc == 0 && !run->curve->samples) {

@@ -294,7 +294,11 @@ int sl_ssd_prepare(struct sl_dev *dev, enum sl_ssd_state state, uint64_t seed, c
 	if (!ssd) {
 		return sl_err_set(err, -EINVAL, "only SSDs are fresh, full or steady");
 	}
-	return ssd->ftl ? sl_ssd_bring_to(ssd->ftl, state, ssd->ftl_pages, seed, file, NULL, err) : 0;
+	return ssd->ftl
+		   ? sl_ssd_bring_to(ssd->ftl,
+				     &(struct sl_ssd_load){.state = state, .seed = seed, .state_file = file},
+				     ssd->ftl_pages, err)
+		   : 0;
 }
 
 void sl_ssd_trim(struct sl_dev *dev, int64_t offset_bytes, int64_t bytes)

@@ -43,10 +43,9 @@ static inline int64_t sl_ssd_front_more(struct sl_ssd_front *front, int64_t byte
 	return front->link_free_ns + sl_transfer_ns(bytes, front->link_bps);
 }
 
-/* Brings ftl, fresh, into `state` over its first `span` pages, by way of `file` if not NULL. See
- * sl_ssd_prepare. `stopped` as in struct sl_ssd_load: then no file is written. */
-int sl_ssd_bring_to(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed,
-		    const char *file, bool (*stopped)(void), struct sl_err *err);
+/* Brings ftl, fresh, into load->state over its first `span` pages, by way of load->state_file if not NULL.
+ * See sl_ssd_prepare. Of the load, seed and stopped count too: when it is stopped, no file is written. */
+int sl_ssd_bring_to(struct sl_ftl *ftl, const struct sl_ssd_load *load, int64_t span, struct sl_err *err);
 
 /* Fills in what the flash model of 1/scale of the drive knows. */
 void sl_ssd_report_ftl(const struct sl_ftl *ftl, uint32_t scale, struct sl_ssd_report *ret);

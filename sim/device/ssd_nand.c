@@ -119,31 +119,31 @@ uint32_t sl_ssd_default_scale(const struct sl_dev_spec *spec)
 	return scale;
 }
 
-static int simulate(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed,
-		    bool (*stopped)(void), struct sl_err *err)
+static int simulate(struct sl_ftl *ftl, const struct sl_ssd_load *load, int64_t span, struct sl_err *err)
 {
-	if (state != SL_SSD_FRESH) {
+	if (load->state != SL_SSD_FRESH) {
 		sl_ftl_fill(ftl, 0, span);
 	}
-	if (state == SL_SSD_STEADY &&
-	    !sl_ftl_churn(ftl, seed, (uint32_t)span, STEADY_TURNS * span, stopped)) {
+	if (load->state == SL_SSD_STEADY &&
+	    !sl_ftl_churn(ftl, load->seed, (uint32_t)span, STEADY_TURNS * span, load->stopped)) {
 		return sl_err_set(err, -EINTR, "interrupted");
 	}
 	sl_ftl_forget_counters(ftl);
 	return 0;
 }
 
-int sl_ssd_bring_to(struct sl_ftl *ftl, enum sl_ssd_state state, int64_t span, uint64_t seed,
-		    const char *file, bool (*stopped)(void), struct sl_err *err)
+int sl_ssd_bring_to(struct sl_ftl *ftl, const struct sl_ssd_load *load, int64_t span, struct sl_err *err)
 {
+	const char *file = load->state_file;
 	/* What the file must have been made for, beside the geometry. */
-	uint64_t tag = ((uint64_t)state << 56) ^ ((uint64_t)span << 8) ^ (state == SL_SSD_STEADY ? seed : 0);
+	uint64_t tag = ((uint64_t)load->state << 56) ^ ((uint64_t)span << 8) ^
+		       (load->state == SL_SSD_STEADY ? load->seed : 0);
 	int rc;
 
 	if (file && access(file, F_OK) == 0) {
 		return sl_ftl_load(ftl, tag, file, err);
 	}
-	rc = simulate(ftl, state, span, seed, stopped, err);
+	rc = simulate(ftl, load, span, err);
 	return rc == 0 && file ? sl_ftl_save(ftl, tag, file, err) : rc;
 }
 
