@@ -4,15 +4,25 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-# interrupted MESSAGE COMMAND...: one that takes minutes, interrupted in the midst; killed where it goes on.
+# Waits until $pid has computed for $1 hundredths of a second, however busy the machine is.
+await_cpu() {
+	tries=1000
+	while [ "$(cut -d ' ' -f 14 "/proc/$pid/stat" 2>/dev/null || echo 999999)" -lt "$1" ] && [ $tries -gt 0 ]; do
+		tries=$((tries - 1))
+		sleep 0.02
+	done
+}
+
+# interrupted CPU MESSAGE COMMAND...: one that takes minutes, interrupted after so much of it; killed where it goes on.
 interrupted() {
-	message=$1
-	shift
+	cpu=$1
+	message=$2
+	shift 2
 	"$sloglab" "$@" --json a.json >out.txt 2>err.txt &
 	pid=$!
-	sleep 1
+	await_cpu "$cpu"
 	kill -INT "$pid" 2>/dev/null || fail "$*: too short to interrupt: $(cat err.txt)"
-	(sleep 5; kill -KILL "$pid") 2>/dev/null &
+	(sleep 10; kill -KILL "$pid") 2>/dev/null &
 	watch=$!
 	wait "$pid"
 	code=$?
@@ -23,7 +33,7 @@ interrupted() {
 	rm -f a.json
 }
 
-interrupted 'the table holds what was measured so far' run b3n-2014 --repeat 64
+interrupted 50 'the table holds what was measured so far' run b3n-2014 --repeat 64
 
 # Within a cell as well: these have one that takes minutes.
 cat >long.yaml <<EOF
@@ -32,12 +42,12 @@ title: a day of synchronous writes
 pool: {data: {layout: stripe, disks: [hdd-7200-desktop]}, log: intel-dc-s3700-200}
 workloads: {day: {kind: syncwrite, max_requests: 0, max_time: 86400s}}
 EOF
-interrupted 'the table holds what was measured so far' run long.yaml
-interrupted 'what was explained so far is above' explain long.yaml
-interrupted 'only complete tables stand above' advise long.yaml
-interrupted 'nothing was cut' powercut long.yaml
-interrupted 'no files were written' disk test intel-320-160 --saturate --state steady --minutes 10000
+interrupted 50 'the table holds what was measured so far' run long.yaml
+interrupted 50 'what was explained so far is above' explain long.yaml
+interrupted 50 'only complete tables stand above' advise long.yaml
+interrupted 50 'nothing was cut' powercut long.yaml
+interrupted 50 'no files were written' disk test intel-320-160 --saturate --state steady --minutes 10000
 
 # And between the cuts of one.
-interrupted 'what was cut so far is above' powercut b3n-2014 --variant s3700 --workload oltp2 --random 10000000
+interrupted 300 'what was cut so far is above' powercut b3n-2014 --variant s3700 --workload oltp2 --random 10000000
 finish
