@@ -189,6 +189,19 @@ static int piece_new(struct sl_cache *cache, int64_t index, int64_t from, int64_
 	return 0;
 }
 
+/* Of writes that only a flush takes to the medium the latest will do: it goes where the one before is. */
+static bool overwrite(const struct sl_cache *cache, int64_t index, int64_t from, int64_t to, const void *buf)
+{
+	struct sl_cache_piece *piece = latest_of(cache, index);
+	unsigned bits = sector_bits(from, to);
+
+	if (!buf || !piece || piece->zero || piece->write->mark || (piece->dirty & bits) != bits) {
+		return false;
+	}
+	memcpy(piece->bytes + (from - (int64_t)piece->first * SL_CACHE_SECTOR), buf, (size_t)(to - from));
+	return true;
+}
+
 int sl_cache_put(struct sl_cache *cache, const struct sl_cache_put *put)
 {
 	int64_t at = put->offset_bytes, end = at + put->bytes;
@@ -203,16 +216,18 @@ int sl_cache_put(struct sl_cache *cache, const struct sl_cache_put *put)
 	while (at < end && rc == 0) {
 		int64_t from = at % SL_CACHE_PAGE;
 		int64_t to = SL_CACHE_PAGE - from < end - at ? SL_CACHE_PAGE : from + end - at;
-		const uint8_t *buf = put->buf;
+		const uint8_t *buf = put->buf ? (const uint8_t *)put->buf + (at - put->offset_bytes) : NULL;
 		struct sl_cache_piece *piece;
 
-		rc = piece_new(cache, at / SL_CACHE_PAGE, from, to,
-			       buf ? buf + (at - put->offset_bytes) : NULL, &piece);
+		at += to - from;
+		if (!write->mark && overwrite(cache, (at - 1) / SL_CACHE_PAGE, from, to, buf)) {
+			continue;
+		}
+		rc = piece_new(cache, (at - 1) / SL_CACHE_PAGE, from, to, buf, &piece);
 		if (rc == 0) {
 			piece->write = write;
 			piece_add(cache, piece);
 		}
-		at += to - from;
 	}
 	write_release(cache, write);
 	return rc;

@@ -234,9 +234,12 @@ Test(disk_destage, what_was_written_past_the_model_waits_for_a_flush_or_its_retu
 	rig_init_honest(&rig, 64 << 10);
 	for (int round = 0; round < 2; round++) {
 		struct sl_disk_change change = {.bytes = 4096, .fate = rig.base->ops->follow(rig.base)};
-		static const uint8_t data[4096] = {'x'};
+		static const uint8_t data[4096] = {'x'}, other[4096] = {'o'};
 
+		cr_assert_eq(rig.base->ops->write(rig.base, &change, other), 0);
+		change.fate = rig.base->ops->follow(rig.base);
 		cr_assert_eq(rig.base->ops->write(rig.base, &change, data), 0);
+		cr_assert_eq(sl_served_image_cached(rig.image), 4096, "the latest will do");
 		if (round == 1) {
 			cr_assert_eq(sl_served_image_populated(rig.image), 0);
 		}
