@@ -91,7 +91,7 @@ done
 # Ctrl-C: complete tables only, no file.
 "$sloglab" advise b3n-2014 --repeat 64 --json late.json >out 2>err &
 pid=$!
-sleep 1
+await_cpu 50
 kill -INT "$pid"
 wait "$pid"
 [ $? -eq 130 ] || fail "Ctrl-C: not exit 130"

@@ -4,15 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-# Waits until $pid has computed for $1 hundredths of a second, however busy the machine is.
-await_cpu() {
-	tries=1000
-	while [ "$(cut -d ' ' -f 14 "/proc/$pid/stat" 2>/dev/null || echo 999999)" -lt "$1" ] && [ $tries -gt 0 ]; do
-		tries=$((tries - 1))
-		sleep 0.02
-	done
-}
-
 # interrupted CPU MESSAGE COMMAND...: one that takes minutes, interrupted after so much of it; killed where it goes on.
 interrupted() {
 	cpu=$1

@@ -21,3 +21,12 @@ finish() {
 	fi
 	exit 0
 }
+
+# Waits until $pid has computed for $1 hundredths of a second, however busy the machine is.
+await_cpu() {
+	tries=1000
+	while [ "$(cut -d ' ' -f 14 "/proc/$pid/stat" 2>/dev/null || echo 999999)" -lt "$1" ] && [ $tries -gt 0 ]; do
+		tries=$((tries - 1))
+		sleep 0.02
+	done
+}
