@@ -37,19 +37,19 @@ libraries() {
 
 stage_pack() {
 	libraries
-	mkdir -p "$out" "$work/root"
+	mkdir -p "$out" "$work/rootfs"
 	unpack "$work/lock" "$work/tree"
 	mv "$work"/tree/boot/vmlinuz-* "$out/vmlinuz"
-	mkdir -p "$work/root/usr/bin" "$work/root/usr/sbin" "$work/root/usr/lib"
-	ln -sfn usr/bin usr/sbin usr/lib "$work/root"
-	cp "$work/tree/usr/bin/busybox" "$work/root/usr/bin/busybox"
+	mkdir -p "$work/rootfs/usr/bin" "$work/rootfs/usr/sbin" "$work/rootfs/usr/lib"
+	ln -sfn usr/bin usr/sbin usr/lib "$work/rootfs"
+	cp "$work/tree/usr/bin/busybox" "$work/rootfs/usr/bin/busybox"
 	# shellcheck disable=SC2086 # words
-	kernel_put "$work/tree" "$work/root" $modules
-	busybox_names "$work/root"
-	mkdir -p "$work/root/dev" "$work/root/proc" "$work/root/sys" "$work/root/run" "$work/root/disk"
-	install -D -m 644 "$here/vm.sh" "$work/root/usr/lib/sloglab/vm.sh"
-	install -m 755 "$here/guest/init" "$work/root/init"
-	install -m 755 "$SL_LOAD" "$work/root/sloglab-load"
-	initramfs "$work/root" "$out/initramfs"
+	kernel_put "$work/tree" "$work/rootfs" $modules
+	busybox_names "$work/rootfs"
+	mkdir -p "$work/rootfs/dev" "$work/rootfs/proc" "$work/rootfs/sys" "$work/rootfs/run" "$work/rootfs/disk"
+	install -D -m 644 "$here/vm.sh" "$work/rootfs/usr/lib/sloglab/vm.sh"
+	install -m 755 "$here/guest/init" "$work/rootfs/init"
+	install -m 755 "$SL_LOAD" "$work/rootfs/sloglab-load"
+	initramfs "$work/rootfs" "$out/initramfs"
 	ln -f "$(built disk)/disk.raw" "$out/disk.raw"
 }

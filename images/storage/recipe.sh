@@ -40,18 +40,18 @@ stage_tree() {
 
 stage_pack() {
 	mkdir -p "$out"
-	rm -rf "$work/root"
-	cp -a "$work/tree" "$work/root"
-	mv "$work"/root/boot/vmlinuz-* "$out/vmlinuz"
-	(cd "$work/root" && rm -rf boot usr/lib/modules usr/lib/systemd usr/lib/udev usr/share/[!z]* usr/games \
+	rm -rf "$work/rootfs"
+	cp -a "$work/tree" "$work/rootfs"
+	mv "$work"/rootfs/boot/vmlinuz-* "$out/vmlinuz"
+	(cd "$work/rootfs" && rm -rf boot usr/lib/modules usr/lib/systemd usr/lib/udev usr/share/[!z]* usr/games \
 		usr/lib/x86_64-linux-gnu/gconv usr/share/zsh var/cache var/lib/dpkg)
 	# shellcheck disable=SC2086 # words
-	kernel_put "$work/tree" "$work/root" $modules
-	install -D -m 644 "$here/vm.sh" "$work/root/usr/lib/sloglab/vm.sh"
-	install -m 755 "$here/storage/init" "$work/root/init"
-	install -m 755 "$here/storage/sl-storage" "$work/root/usr/sbin/sl-storage"
-	small_system "$work/root"
+	kernel_put "$work/tree" "$work/rootfs" $modules
+	install -D -m 644 "$here/vm.sh" "$work/rootfs/usr/lib/sloglab/vm.sh"
+	install -m 755 "$here/storage/init" "$work/rootfs/init"
+	install -m 755 "$here/storage/sl-storage" "$work/rootfs/usr/sbin/sl-storage"
+	small_system "$work/rootfs"
 	# The pool remembers which host used it last: always this one.
-	printf '\125\210\100\001' >"$work/root/etc/hostid"
-	initramfs "$work/root" "$out/initramfs"
+	printf '\125\210\100\001' >"$work/rootfs/etc/hostid"
+	initramfs "$work/rootfs" "$out/initramfs"
 }
