@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contents.h"
 #include "scratch.h"
 #include "sim/base/loop.h"
 #include "sim/base/rng.h"
@@ -96,15 +97,7 @@ static void cut(struct rig *rig, int64_t at_ns)
 
 static bool holds(struct rig *rig, int64_t offset, int64_t bytes, int value)
 {
-	uint8_t *buf = malloc((size_t)bytes);
-	bool same = true;
-
-	cr_assert_eq(rig->base->ops->read(rig->base, offset, buf, (size_t)bytes), 0);
-	for (int64_t i = 0; i < bytes; i++) {
-		same &= buf[i] == value;
-	}
-	free(buf);
-	return same;
+	return contents_are(rig->base, offset, bytes, value);
 }
 
 Test(disk_destage, what_the_models_medium_has_survives_and_nothing_else, .timeout = 20)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "contents.h"
 #include "scratch.h"
 #include "sim/base/rng.h"
 #include "sim/serve/disk_image.h"
@@ -67,18 +68,9 @@ static void flush(struct rig *rig)
 	cr_assert_eq(rig->base->ops->flush(rig->base, rig->base->ops->arrive(rig->base)), 0);
 }
 
-/* The range holds this value, as a client sees it. */
 static bool holds(struct rig *rig, int64_t offset, int64_t bytes, int value)
 {
-	uint8_t *buf = malloc((size_t)bytes);
-	bool same = true;
-
-	cr_assert_eq(rig->base->ops->read(rig->base, offset, buf, (size_t)bytes), 0);
-	for (int64_t i = 0; i < bytes; i++) {
-		same &= buf[i] == value;
-	}
-	free(buf);
-	return same;
+	return contents_are(rig->base, offset, bytes, value);
 }
 
 static void cut(struct rig *rig, uint64_t seed, uint32_t odds)
