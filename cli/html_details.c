@@ -145,6 +145,16 @@ static void details_notes(const struct sl_report *report, FILE *out)
 	}
 	bool any = false;
 
+	for (int v = 0; v < sl_scenario_variants(result->scenario); v++) {
+		char note[SL_REPORT_NOTE_MAX];
+
+		if (sl_report_note(report, v, note, sizeof(note))) {
+			fputs(any ? "<li>" : "<h2>Warnings</h2>\n<ul class=\"notes\">\n<li>", out);
+			any = true;
+			sl_html_text(note, out);
+			fputs("</li>\n", out);
+		}
+	}
 	for (int i = 0; i < result->n_cells; i++) {
 		const struct sl_cell *cell = &result->cells[i];
 

@@ -128,6 +128,23 @@ bool sl_report_has_variant(const struct sl_report *report, int variant)
 	return false;
 }
 
+bool sl_report_note(const struct sl_report *report, int variant, char *buf, size_t size)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	char note[SL_REPORT_NOTE_MAX - SL_DEV_NAME_MAX - 2], other[sizeof(note)];
+	bool news =
+	    sl_report_has_variant(report, variant) && sl_scenario_note(sc, variant, note, sizeof(note));
+
+	for (int v = 0; news && v < variant; v++) {
+		news = !sl_report_has_variant(report, v) || !sl_scenario_note(sc, v, other, sizeof(other)) ||
+		       strcmp(note, other) != 0;
+	}
+	if (news) {
+		(void)snprintf(buf, size, "%s: %s", sl_scenario_variant_name(sc, variant), note);
+	}
+	return news;
+}
+
 bool sl_report_has_workload(const struct sl_report *report, int workload)
 {
 	for (int i = 0; i < report->result->n_cells; i++) {

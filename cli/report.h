@@ -66,6 +66,10 @@ void sl_param_list_fini(struct sl_param_list *list);
 
 /* Has variant / workload / engine any cell? */
 bool sl_report_has_variant(const struct sl_report *report, int variant);
+/* "VARIANT: what is worth a word about the layout of its disks"; false where nothing is, and where a variant
+ * before it says the same. */
+#define SL_REPORT_NOTE_MAX 512
+bool sl_report_note(const struct sl_report *report, int variant, char *buf, size_t size);
 bool sl_report_has_workload(const struct sl_report *report, int workload);
 bool sl_report_has_engine(const struct sl_report *report, enum sl_engine engine);
 /* The engine whose prediction is shown: the model, or the model with substitutions beside a real engine. */

@@ -82,6 +82,7 @@ static json_t *json_variants(const struct sl_report *report)
 	json_t *array = json_array();
 
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		char note[SL_REPORT_NOTE_MAX];
 		struct sl_box box;
 
 		if (sl_report_has_variant(report, v) && sl_scenario_box(sc, v, &box, NULL) == 0) {
@@ -89,6 +90,9 @@ static json_t *json_variants(const struct sl_report *report)
 			    "{s:s, s:o, s:o}", "name", sl_scenario_variant_name(sc, v), "data",
 			    json_disks(box.data, box.n_data), "log", json_disks(box.log, box.n_log));
 
+			if (sl_scenario_note(sc, v, note, sizeof(note))) {
+				json_object_set_new(variant, "note", sl_json_text(note));
+			}
 			if (box.n_special > 0) {
 				json_object_set_new(variant, "special",
 						    json_disks(box.special, box.n_special));

@@ -269,6 +269,13 @@ static void print_warnings(const struct sl_report *report, FILE *out)
 	for (int i = 0; i < result->n_substitutions; i++) {
 		fprintf(out, "substitution: %s\n", result->substitutions[i]);
 	}
+	for (int v = 0; v < sl_scenario_variants(result->scenario); v++) {
+		char note[SL_REPORT_NOTE_MAX];
+
+		if (sl_report_note(report, v, note, sizeof(note))) {
+			fprintf(out, "%snote: %s%s\n", sl_tint_start(tint), note, sl_tint_end(tint));
+		}
+	}
 	for (int i = 0; i < result->n_cells; i++) {
 		const struct sl_cell *cell = &result->cells[i];
 

@@ -243,36 +243,76 @@ static int add_named(const struct sl_reader *r, const yaml_node_t *node, const c
 	return 0;
 }
 
-/* {mirror: [NAME, NAME]} */
-static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
-		      const char **ret_text)
+/* Of {mirror: [NAME, NAME], vdevs: COUNT}: the disks and how many mirrors are said, 0 = nothing is. */
+static int read_mirror(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+		       const yaml_node_t **ret_disks, int *ret_vdevs)
 {
-	struct sl_disks sides = {0};
-	struct sl_disk_list side_list = {list->key, SL_DEV_MEMBERS_MAX, false, &sides};
-	struct sl_disks *disks = list->disks;
-	struct sl_yaml_pair pair;
-	int rc;
+	static const struct sl_schema_row row = {
+	    .key = "vdevs", .type = SL_ROW_INT, .min = 1, .max = SL_DEV_MEMBERS_MAX / 2};
+	const yaml_node_t *vdevs = sl_yaml_get(r->yaml, node, "vdevs");
+	double value = 0;
 
-	if (sl_yaml_pairs(node) != 1 || strcmp(sl_yaml_pair(r->yaml, node, 0).key, "mirror") != 0) {
+	*ret_disks = sl_yaml_get(r->yaml, node, "mirror");
+	if (!*ret_disks || sl_yaml_pairs(node) != (vdevs ? 2 : 1)) {
 		return sl_yaml_fail(r->yaml, node, list->key, r->err,
 				    "is no disk; write NAME, NAME x COUNT or {mirror: [NAME, NAME]}");
 	}
-	pair = sl_yaml_pair(r->yaml, node, 0);
-	rc = sl_scenario_disks(r, pair.value, &side_list, ret_text);
-	if (rc == 0 && sides.n < 2) {
-		rc = sl_yaml_fail(r->yaml, pair.value, list->key, r->err,
-				  "a mirror needs at least 2 disks; add one");
+	if (vdevs && parse_value(r, vdevs, &row, &value)) {
+		return -EINVAL;
 	}
-	if (rc == 0 && disks->n >= list->max) {
-		rc = sl_yaml_fail(r->yaml, node, list->key, r->err, "more than %d disks; use fewer",
-				  list->max);
-	}
-	rc = rc == 0 ? sl_scenario_mirror(r, node, list->key, &sides) : rc;
-	if (rc < 0) {
-		return rc;
-	}
-	disks->device[disks->n++] = rc;
+	*ret_vdevs = (int)value;
 	return 0;
+}
+
+/* How many mirrors the disks make. */
+static int count_mirrors(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+			 int n, int *vdevs)
+{
+	bool said = *vdevs > 0, clear = said || sl_layout_mirrors(n, vdevs);
+
+	if (n < 2) {
+		return sl_yaml_fail(r->yaml, node, list->key, r->err,
+				    "a mirror needs at least 2 disks; add one");
+	}
+	if (!clear) {
+		return sl_yaml_fail(r->yaml, node, list->key, r->err,
+				    "%d disks in mirrors: write vdevs: 1 beside mirror for one %d-way "
+				    "mirror, or name %d or %d disks for pairs",
+				    n, n, n - 1, n + 1);
+	}
+	if (n % *vdevs != 0 || n / *vdevs < 2) {
+		return sl_yaml_fail(r->yaml, node, list->key, r->err,
+				    "%d disks do not make %d mirrors alike; change vdevs", n, *vdevs);
+	}
+	if (*vdevs > list->max - list->disks->n) {
+		return sl_yaml_fail(r->yaml, node, list->key, r->err, "more than %d disks; use fewer",
+				    list->max);
+	}
+	list->disks->three_by_default |= n == 3 && !said;
+	return 0;
+}
+
+/* {mirror: [NAME, NAME]}: a mirror of two or three, or pairs side by side; as many mirrors as vdevs says. */
+static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+		      const char **ret_text)
+{
+	struct sl_disks all = {0};
+	struct sl_disk_list side_list = {list->key, SL_DEV_MEMBERS_MAX, false, &all};
+	const yaml_node_t *disks;
+	int vdevs, rc = read_mirror(r, node, list, &disks, &vdevs);
+
+	rc = rc == 0 ? sl_scenario_disks(r, disks, &side_list, ret_text) : rc;
+	rc = rc == 0 ? count_mirrors(r, disks, list, all.n, &vdevs) : rc;
+	for (int i = 0; rc >= 0 && i < vdevs; i++) {
+		struct sl_disks sides = {.n = all.n / vdevs};
+
+		memcpy(sides.device, &all.device[i * sides.n], (size_t)sides.n * sizeof(sides.device[0]));
+		rc = sl_scenario_mirror(r, node, list->key, &sides);
+		if (rc >= 0) {
+			list->disks->device[list->disks->n++] = rc;
+		}
+	}
+	return rc < 0 ? rc : 0;
 }
 
 /* One entry of a list; appends it to `text`, "a, b x 2". */

@@ -20,6 +20,7 @@
 struct sl_disks {
 	int n;
 	int device[SL_BOX_DATA_MAX]; /* positions in sc->devices */
+	bool three_by_default;       /* has a mirror of three that nobody counted */
 };
 
 /* All strings belong to the scenario's arena or are static. */
@@ -71,6 +72,7 @@ struct sl_scenario {
 	const char *dir, *data_dir;        /* data_dir may be NULL */
 	const char *where;                 /* of the file as a whole */
 	struct sl_assign defaults[SL_N_ROWS];
+	struct sl_assign pairs[SL_BOX_DATA_MAX / 2 + 1]; /* pool.data.vdevs of mirrors where nobody says it */
 	struct sl_layer base, set;
 	struct sl_override numbers[SL_N_KEYS];
 	struct sl_variant *variants;
@@ -158,6 +160,12 @@ int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map)
 int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map);
 /* questions.c: variants and workloads are known. */
 int sl_scenario_read_questions(const struct sl_reader *r, const yaml_node_t *list);
+
+/* layouts.c: mirrors that n disks make where nobody says how many: pairs from four on. False: an odd number
+ * of more than three, which can mean two things. */
+bool sl_layout_mirrors(int n, int *ret_mirrors);
+/* Puts that number in place of the default of pool.data.vdevs. -EINVAL: it can mean two things. */
+int sl_layout_own_vdevs(struct sl_scenario *sc, int variant, struct sl_err *err);
 
 /* resolve.c: fills sc->resolved and checks every variant; no input or output. */
 int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err);

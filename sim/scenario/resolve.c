@@ -116,7 +116,8 @@ int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
 		int rc;
 
 		resolve_variant(sc, v, &sc->resolved[v]);
-		rc = check_disks(sc, v, err);
+		rc = sl_layout_own_vdevs(sc, v, err);
+		rc = rc ? rc : check_disks(sc, v, err);
 		rc = rc ? rc : check_age(sc, v, err);
 		if (rc) {
 			return rc;

@@ -106,6 +106,10 @@ int sl_scenario_overlay(struct sl_scenario *sc, const char *path, struct sl_err 
  * --set. */
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);
 
+/* What is worth a word about how the disks of `variant` are laid out: a mirror of three that nobody counted,
+ * a wide raidz. False and "" when nothing is. */
+bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size_t size);
+
 /* Parameters as resolved for `variant`: in the order of keys.def, then host.profile, pool.data.disks,
  * pool.log, pool.special and pool.cache (unit none, value = number of disks or 0). sl_scenario_param: 0 or
  * -EINVAL (index). The strings of *ret live until the next change of that key by sl_scenario_set*. */
