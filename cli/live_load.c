@@ -153,9 +153,12 @@ static int result_take(json_t *root, struct sl_live_load_result *ret, struct sl_
 		ret->measure.rate = figure(root, "rate");
 		ret->measure.operations = (uint64_t)figure(root, "operations");
 		ret->measure.elapsed_ns = (int64_t)figure(root, "elapsed_ns");
+		ret->measure.mean_ns = (int64_t)figure(latency, "mean");
 		ret->measure.p50_ns = (int64_t)figure(latency, "p50");
 		ret->measure.p95_ns = (int64_t)figure(latency, "p95");
 		ret->measure.p99_ns = (int64_t)figure(latency, "p99");
+		ret->measure.p999_ns = (int64_t)figure(latency, "p999");
+		ret->measure.max_ns = (int64_t)figure(latency, "max");
 		ret->null_ns = (int64_t)figure(root, "null_call_ns");
 		ret->cpu_ns = (int64_t)figure(root, "cpu_ns");
 		warnings_read(json_object_get(root, "warnings"), ret->warning, sizeof(ret->warning));

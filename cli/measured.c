@@ -104,12 +104,13 @@ void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct 
 void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate)
 {
 	struct sl_measure m = result->measure;
+	int64_t *const times[] = {&m.elapsed_ns, &m.mean_ns, &m.p50_ns, &m.p95_ns,
+				  &m.p99_ns,     &m.p999_ns, &m.max_ns};
 
 	m.rate *= dilate;
-	m.elapsed_ns = (int64_t)((double)m.elapsed_ns / dilate);
-	m.p50_ns = (int64_t)((double)m.p50_ns / dilate);
-	m.p95_ns = (int64_t)((double)m.p95_ns / dilate);
-	m.p99_ns = (int64_t)((double)m.p99_ns / dilate);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		*times[i] = (int64_t)((double)*times[i] / dilate);
+	}
 	cell->measure = cell->n_samples == 0 ? m : cell->measure;
 	cell->samples[cell->n_samples++] = m.rate;
 	cell->dilate = dilate;

@@ -19,6 +19,16 @@ static void csv_name(struct sl_csv *csv, const char *text)
 	}
 }
 
+/* Empty where it is not known. */
+static void csv_time(struct sl_csv *csv, int64_t ns)
+{
+	if (ns > 0) {
+		sl_csv_int(csv, ns);
+	} else {
+		sl_csv_text(csv, "");
+	}
+}
+
 static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const struct sl_cell *cell)
 {
 	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
@@ -33,9 +43,12 @@ static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const str
 	sl_csv_figure(csv, cell->has_published ? cell->published : (double)NAN);
 	sl_csv_figure(csv, cell->has_published ? cell->error_pct : (double)NAN);
 	sl_csv_text(csv, sl_role_name(cell->role));
-	sl_csv_int(csv, cell->measure.p50_ns);
-	sl_csv_int(csv, cell->measure.p95_ns);
-	sl_csv_int(csv, cell->measure.p99_ns);
+	csv_time(csv, cell->measure.mean_ns);
+	csv_time(csv, cell->measure.p50_ns);
+	csv_time(csv, cell->measure.p95_ns);
+	csv_time(csv, cell->measure.p99_ns);
+	csv_time(csv, cell->measure.p999_ns);
+	csv_time(csv, cell->measure.max_ns);
 	csv_name(csv, cell->warning);
 	sl_csv_end_row(csv);
 }
@@ -44,7 +57,8 @@ int sl_report_csv(void *arg, FILE *out, struct sl_err *err)
 {
 	static const char *const headings[] = {"variant", "workload", "engine",    "unit",      "value",
 					       "ci95",    "samples",  "published", "error_pct", "role",
-					       "p50_ns",  "p95_ns",   "p99_ns",    "warning"};
+					       "mean_ns", "p50_ns",   "p95_ns",    "p99_ns",    "p999_ns",
+					       "max_ns",  "warning"};
 	const struct sl_report *report = arg;
 	struct sl_csv csv;
 

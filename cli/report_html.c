@@ -252,9 +252,11 @@ static void td_value(double value, FILE *out)
 
 static void td_time(int64_t ns, FILE *out)
 {
-	char text[32];
+	char text[32] = "-";
 
-	sl_report_time(ns, text, sizeof(text));
+	if (ns > 0) {
+		sl_report_time(ns, text, sizeof(text));
+	}
 	fprintf(out, "<td>%s</td>", text);
 }
 
@@ -268,6 +270,8 @@ static void td_text(const char *text, FILE *out)
 static void page_cell(const struct sl_report *report, const struct sl_cell *cell, bool published, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
+	const struct sl_measure *m = &cell->measure;
+	const int64_t times[] = {m->mean_ns, m->p50_ns, m->p95_ns, m->p99_ns, m->p999_ns, m->max_ns};
 
 	td_text(sl_scenario_workload(sc, cell->workload)->name, out);
 	td_text(sl_scenario_variant_name(sc, cell->variant), out);
@@ -289,8 +293,9 @@ static void page_cell(const struct sl_report *report, const struct sl_cell *cell
 	} else if (published) {
 		fputs("<td>-</td><td>-</td><td class=\"l\">-</td>", out);
 	}
-	td_time(cell->measure.p50_ns, out);
-	td_time(cell->measure.p99_ns, out);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		td_time(times[i], out);
+	}
 }
 
 static void page_rms(const struct sl_report *report, FILE *out)
@@ -324,7 +329,9 @@ static void page_cells(const struct sl_report *report, bool published, FILE *out
 	      "<th class=\"l\">engine</th><th>value</th><th>95 %</th><th class=\"l\">unit</th>",
 	      out);
 	fputs(published ? "<th>published</th><th>error</th><th class=\"l\">role</th>" : "", out);
-	fputs("<th>p50</th><th>p99</th></tr></thead>\n<tbody>\n", out);
+	fputs("<th>mean</th><th>p50</th><th>p95</th><th>p99</th><th>p99.9</th><th>max</th></tr></"
+	      "thead>\n<tbody>\n",
+	      out);
 	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
 		bool first = true;
 

@@ -126,14 +126,22 @@ static json_t *json_evidence(const struct sl_evidence *e)
 			 sl_json_text(e->disks));
 }
 
+/* null where it is not known */
+static json_t *json_time(int64_t ns)
+{
+	return ns > 0 ? json_integer((json_int_t)ns) : json_null();
+}
+
 static void cell_put_measure(json_t *object, const struct sl_measure *measure)
 {
 	json_t *resources = json_array();
 
 	json_object_set_new(object, "operations", json_integer((json_int_t)measure->operations));
 	json_object_set_new(object, "latency_ns",
-			    json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)measure->p50_ns, "p95",
-				      (json_int_t)measure->p95_ns, "p99", (json_int_t)measure->p99_ns));
+			    json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "mean", json_time(measure->mean_ns),
+				      "p50", json_time(measure->p50_ns), "p95", json_time(measure->p95_ns),
+				      "p99", json_time(measure->p99_ns), "p999", json_time(measure->p999_ns),
+				      "max", json_time(measure->max_ns)));
 	for (int i = 0; i < measure->n_resources; i++) {
 		json_array_append_new(
 		    resources, json_pack("{s:s, s:o}", "name", measure->resources[i].name, "utilisation",

@@ -92,9 +92,12 @@ static void sample_read(const json_t *cell, struct sl_vm_sample *ret)
 	m->rate = number(cell, "rate");
 	m->operations = (uint64_t)number(cell, "operations");
 	m->elapsed_ns = (int64_t)number(cell, "elapsed_ns");
+	m->mean_ns = (int64_t)number(cell, "mean_ns");
 	m->p50_ns = (int64_t)number(cell, "p50_ns");
 	m->p95_ns = (int64_t)number(cell, "p95_ns");
 	m->p99_ns = (int64_t)number(cell, "p99_ns");
+	m->p999_ns = (int64_t)number(cell, "p999_ns");
+	m->max_ns = (int64_t)number(cell, "max_ns");
 	(void)snprintf(ret->load.warning, sizeof(ret->load.warning), "%s", warning ? warning : "");
 	ret->late_p50_ns = (int64_t)number(cell, "late_p50_ns");
 	ret->late_p99_ns = (int64_t)number(cell, "late_p99_ns");
@@ -134,15 +137,17 @@ int sl_vm_kept_add(struct sl_vm_kept *kept, const char *variant, const char *wor
 	const struct sl_measure *m = &sample->load.measure;
 	const struct sl_evidence *e = &sample->evidence;
 	json_t *cell = json_pack(
-	    "{s:o, s:s, s:i, s:f, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
+	    "{s:o, s:s, s:i, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+	    "s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
 	    "variant", sl_json_text(variant), "workload", workload, "repeat", repeat, "rate", m->rate,
-	    "operations", (json_int_t)m->operations, "elapsed_ns", (json_int_t)m->elapsed_ns, "p50_ns",
-	    (json_int_t)m->p50_ns, "p95_ns", (json_int_t)m->p95_ns, "p99_ns", (json_int_t)m->p99_ns,
-	    "warning", sl_json_text(sample->load.warning), "late_p50_ns", (json_int_t)sample->late_p50_ns,
-	    "late_p99_ns", (json_int_t)sample->late_p99_ns, "modelled_p50_ns",
-	    (json_int_t)sample->modelled_p50_ns, "log_writes", (json_int_t)e->log_writes, "data_writes",
-	    (json_int_t)e->data_writes, "data_flushes", (json_int_t)e->data_flushes, "guest_busy",
-	    e->guest_busy, "storage_busy", e->storage_busy, "host_busy", e->host_busy);
+	    "operations", (json_int_t)m->operations, "elapsed_ns", (json_int_t)m->elapsed_ns, "mean_ns",
+	    (json_int_t)m->mean_ns, "p50_ns", (json_int_t)m->p50_ns, "p95_ns", (json_int_t)m->p95_ns,
+	    "p99_ns", (json_int_t)m->p99_ns, "p999_ns", (json_int_t)m->p999_ns, "max_ns",
+	    (json_int_t)m->max_ns, "warning", sl_json_text(sample->load.warning), "late_p50_ns",
+	    (json_int_t)sample->late_p50_ns, "late_p99_ns", (json_int_t)sample->late_p99_ns,
+	    "modelled_p50_ns", (json_int_t)sample->modelled_p50_ns, "log_writes", (json_int_t)e->log_writes,
+	    "data_writes", (json_int_t)e->data_writes, "data_flushes", (json_int_t)e->data_flushes,
+	    "guest_busy", e->guest_busy, "storage_busy", e->storage_busy, "host_busy", e->host_busy);
 
 	if (!cell || json_object_set_new(cell, "zpool_status", sl_json_text(e->zpool_status)) < 0 ||
 	    json_object_set_new(cell, "zpool_iostat", sl_json_text(e->zpool_iostat)) < 0 ||

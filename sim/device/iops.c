@@ -13,6 +13,7 @@ struct closed_loop;
 struct slot {
 	struct closed_loop *run;
 	struct sl_dev_req req;
+	int64_t start_ns;
 };
 
 struct closed_loop {
@@ -31,6 +32,7 @@ static void send(struct slot *slot, int64_t now_ns)
 	slot->req.op = run->load->write ? SL_DEV_WRITE : SL_DEV_READ;
 	slot->req.offset_bytes = (int64_t)sl_rng_below(&run->rng, run->blocks) * run->load->block_bytes;
 	slot->req.bytes = run->load->block_bytes;
+	slot->start_ns = now_ns;
 	sl_dev_submit(run->dev, now_ns, &slot->req);
 }
 
@@ -69,6 +71,9 @@ static void on_done(struct sl_timer *timer, int64_t now_ns)
 	run->done++;
 	run->last_ns = now_ns;
 	note(run->load->series, now_ns);
+	if (run->load->latency) {
+		sl_hist_add(run->load->latency, now_ns - slot->start_ns);
+	}
 	/* A disk that takes no time would never get to the end. */
 	if (run->done < run->load->requests && now_ns < run->load->duration_ns &&
 	    (now_ns > 0 || run->done < NO_TIME_REQUESTS)) {

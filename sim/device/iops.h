@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
+#include "sim/base/hist.h"
 #include "sim/base/series.h"
 #include "sim/device/spec.h"
 
@@ -21,6 +22,7 @@ struct sl_iops_load {
 	uint64_t seed;
 	bool (*stopped)(void);    /* asked every few milliseconds; true: -EINTR. NULL: never */
 	struct sl_series *series; /* gets the rate over time in steps of its step_ns; NULL = not wanted */
+	struct sl_hist *latency;  /* gets each request's, a write and its flush as one; NULL = not wanted */
 };
 
 /* Requests per second of `spec` at uniformly random places, a write and its flush as one; 0 when the disk

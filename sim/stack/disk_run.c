@@ -1,5 +1,7 @@
 #include "sim/stack/disk_run.h"
 
+#include <errno.h>
+
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"
 
@@ -45,9 +47,7 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	ret->rate = sl_series_mean(&curve.iops, 0, load.duration_ns);
 	ret->operations = curve.writes * curve.scale;
 	ret->events = curve.writes;
-	if (curve.iops.n > 0) {
-		ret->p50_ns = ret->p95_ns = ret->p99_ns = (int64_t)curve.samples[curve.iops.n - 1].latency_ns;
-	}
+	ret->mean_ns = ret->rate > 0 ? (int64_t)(load.depth * 1e9 / ret->rate + 0.5) : 0;
 	sl_ssd_curve_free(&curve);
 	return 0;
 }
@@ -56,6 +56,7 @@ static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload 
 		       const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
 	struct sl_dev_spec spec = *disk;
+	struct sl_hist latency;
 	struct sl_iops_load load = {
 	    .write = true,
 	    .flush = workload->disk_flush == SL_DISK_FLUSH_EACH,
@@ -67,6 +68,7 @@ static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload 
 	    .seed = setup->seed,
 	    .stopped = setup->stopped,
 	    .series = &ret->series,
+	    .latency = &latency,
 	};
 	int rc;
 
@@ -74,12 +76,18 @@ static int closed_loop(const struct sl_dev_spec *disk, const struct sl_workload 
 	spec.raw_bytes = 0;
 	ret->series.step_ns = step_of(workload);
 	ret->span_bytes = load.span_bytes;
+	if (sl_hist_init(&latency) < 0) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
 	rc = sl_dev_iops(&spec, &load, &ret->rate, err);
+	if (rc == 0) {
+		sl_measure_latency(ret, &latency);
+	}
+	sl_hist_fini(&latency);
 	if (rc < 0) {
 		return rc;
 	}
 	ret->operations = (uint64_t)(ret->rate * (double)load.duration_ns / 1e9);
-	ret->p50_ns = ret->p95_ns = ret->p99_ns = ret->rate > 0 ? (int64_t)(load.depth * 1e9 / ret->rate) : 0;
 	return 0;
 }
 

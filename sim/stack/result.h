@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
+#include "sim/base/hist.h"
 #include "sim/base/loop.h"
 #include "sim/base/series.h"
 #include "sim/base/trace.h"
@@ -39,7 +40,8 @@ struct sl_measure {
 	double rate; /* transactions, requests or writes per second */
 	uint64_t operations;
 	int64_t elapsed_ns;
-	int64_t p50_ns, p95_ns, p99_ns;
+	/* Mean and quantiles of the latency; a quantile of 0 is not known (an SSD's saturation test). */
+	int64_t mean_ns, p50_ns, p95_ns, p99_ns, p999_ns, max_ns;
 	uint64_t events;
 	/* Written to the log, wherever it is, and to all data disks together, parity, copies and log blocks
 	 * that go there included. */
@@ -108,6 +110,9 @@ struct sl_stack_setup {
 	enum sl_zil_broken broken; /* a rule of the ZIL */
 	bool (*stopped)(void); /* asked every few milliseconds: true ends the run with -EINTR; NULL: never */
 };
+
+/* Fills in what `latency` knows of the times in ns. */
+void sl_measure_latency(struct sl_measure *measure, const struct sl_hist *latency);
 
 /* One run in virtual time. Same box, workload and seed: same result, to the bit. Errors: -EINTR (stopped),
  * -ENOMEM, -EINVAL (a disk that cannot be made). */

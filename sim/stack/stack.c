@@ -147,11 +147,9 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 		report->elapsed_ns > 0 ? (double)report->operations * 1e9 / (double)report->elapsed_ns : 0,
 	    .operations = report->operations,
 	    .elapsed_ns = report->elapsed_ns,
-	    .p50_ns = sl_hist_quantile(&report->latency, 0.50),
-	    .p95_ns = sl_hist_quantile(&report->latency, 0.95),
-	    .p99_ns = sl_hist_quantile(&report->latency, 0.99),
 	    .events = sl_loop_events(stack->loop),
 	};
+	sl_measure_latency(ret, &report->latency);
 	sl_pool_stats(stack->pool, now_ns, &pool);
 	ret->log_bytes = pool.log_bytes;
 	ret->log_requests = pool.log_requests;

@@ -1,4 +1,4 @@
-/* Means and intervals of repeated runs. */
+/* Latencies of a run; means and intervals of repeated runs. */
 #include "sim/base/rng.h"
 #include "sim/stack/result.h"
 
@@ -37,6 +37,16 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 static bool counts(const struct sl_cell *cell, enum sl_role role, enum sl_engine engine)
 {
 	return cell->has_published && cell->role == role && cell->engine == engine;
+}
+
+void sl_measure_latency(struct sl_measure *measure, const struct sl_hist *latency)
+{
+	measure->mean_ns = (int64_t)(sl_hist_mean(latency) + 0.5);
+	measure->p50_ns = sl_hist_quantile(latency, 0.5);
+	measure->p95_ns = sl_hist_quantile(latency, 0.95);
+	measure->p99_ns = sl_hist_quantile(latency, 0.99);
+	measure->p999_ns = sl_hist_quantile(latency, 0.999);
+	measure->max_ns = latency->max;
 }
 
 double sl_result_rms(const struct sl_result *result, enum sl_role role, enum sl_engine engine, int *ret_count)

@@ -37,9 +37,12 @@ static inline void made_cell(struct made *m, int variant, int workload, enum sl_
 	}
 	cell.measure = (struct sl_measure){.rate = value,
 					   .operations = 1000,
+					   .mean_ns = 1300000,
 					   .p50_ns = 1234567,
 					   .p95_ns = 2000000,
 					   .p99_ns = 3000000,
+					   .p999_ns = 4000000,
+					   .max_ns = 5000000,
 					   .n_resources = 1,
 					   .resources = {{"guest vCPUs", 0.97}}};
 	if (engine == SL_ENGINE_LIVE) {

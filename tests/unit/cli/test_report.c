@@ -223,11 +223,12 @@ Test(csv, quotes_and_defuses_formulas)
 	made_init(&m, false);
 	text = rendered(sl_report_csv, &m);
 	assert_contains(
-	    text,
-	    "variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,p50_ns,p95_ns,p99_ns,"
-	    "warning\n");
+	    text, "variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,mean_ns,p50_ns,"
+		  "p95_ns,p99_ns,p999_ns,max_ns,warning\n");
 	assert_contains(
-	    text, "none,\"oltp\"\"2'\",model,TPS,149.49,2.5,2,151,-1,calibrate,1234567,2000000,3000000,\n");
+	    text,
+	    "none,\"oltp\"\"2'\",model,TPS,149.49,2.5,2,151,-1,calibrate,1300000,1234567,2000000,3000000,"
+	    "4000000,5000000,\n");
 	assert_contains(text, "\n'=s3500<i>,");
 	assert_contains(text, "191.123,");
 	free(text);
@@ -247,6 +248,9 @@ Test(json, is_the_same_every_time_and_has_six_digits)
 	assert_contains(first, "\"value\": 191.123,");
 	assert_lacks(first, "191.1234");
 	assert_contains(first, "\"seed\": 7");
+	assert_contains(first, "\"mean\": 1300000,");
+	assert_contains(first, "\"p999\": 4000000,");
+	assert_contains(first, "\"max\": 5000000");
 	free(first);
 	free(second);
 	made_fini(&m);

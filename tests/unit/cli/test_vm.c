@@ -84,15 +84,20 @@ static void state_remove(void)
 static void kept_one(uint64_t key)
 {
 	char status[] = "pool: tank\xff", empty[] = "";
-	struct sl_vm_sample sample = {
-	    .load = {.measure = {.rate = 76.5, .operations = 1000, .elapsed_ns = 13000000000, .p99_ns = 5},
-		     .warning = "saturated"},
-	    .evidence = {.zpool_status = status,
-			 .zpool_iostat = empty,
-			 .zil = empty,
-			 .disks = empty,
-			 .log_writes = 1234,
-			 .guest_busy = 0.5}};
+	struct sl_vm_sample sample = {.load = {.measure = {.rate = 76.5,
+							   .operations = 1000,
+							   .elapsed_ns = 13000000000,
+							   .mean_ns = 2,
+							   .p99_ns = 5,
+							   .p999_ns = 6,
+							   .max_ns = 7},
+					       .warning = "saturated"},
+				      .evidence = {.zpool_status = status,
+						   .zpool_iostat = empty,
+						   .zil = empty,
+						   .disks = empty,
+						   .log_writes = 1234,
+						   .guest_busy = 0.5}};
 	struct sl_vm_costs costs = {.oltp_ns = 2e7, .sync_ns = 3e6};
 	struct sl_vm_kept kept;
 	struct sl_err err = {0};
@@ -123,6 +128,10 @@ Test(vm_kept, an_unfinished_run_goes_on_behind_what_it_measured, .init = state_m
 	cr_assert(kept_has(7, false, 1, &sample));
 	cr_assert_float_eq(sample.load.measure.rate, 76.5, 1e-6);
 	cr_assert_eq(sample.load.measure.operations, 1000);
+	cr_assert_eq(sample.load.measure.mean_ns, 2);
+	cr_assert_eq(sample.load.measure.p99_ns, 5);
+	cr_assert_eq(sample.load.measure.p999_ns, 6);
+	cr_assert_eq(sample.load.measure.max_ns, 7);
 	cr_assert_str_eq(sample.load.warning, "saturated");
 	cr_assert_str_eq(sample.evidence.zpool_status, "pool: tank?");
 	cr_assert_eq(sample.evidence.log_writes, 1234);

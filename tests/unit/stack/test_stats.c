@@ -38,6 +38,27 @@ Test(stats, many_samples_use_the_normal_quantile)
 	cr_assert(ci31 > ci32);
 }
 
+/* 1000 latencies of 1, 2, ... 1000 us: mean 500.5, rank q x 1000 has the value q x 1000 + 1; the last is the
+ * largest, and exact. Buckets are known to 0.8 %. */
+Test(stats, a_run_s_latencies_have_mean_quantiles_and_maximum)
+{
+	struct sl_measure m = {0};
+	struct sl_hist hist;
+
+	cr_assert_eq(sl_hist_init(&hist), 0);
+	for (int64_t us = 1; us <= 1000; us++) {
+		sl_hist_add(&hist, us * 1000);
+	}
+	sl_measure_latency(&m, &hist);
+	sl_hist_fini(&hist);
+	cr_assert_eq(m.mean_ns, 500500);
+	cr_assert_float_eq((double)m.p50_ns, 501e3, 501e3 * 0.008);
+	cr_assert_float_eq((double)m.p95_ns, 951e3, 951e3 * 0.008);
+	cr_assert_float_eq((double)m.p99_ns, 991e3, 991e3 * 0.008);
+	cr_assert_eq(m.p999_ns, 1000000);
+	cr_assert_eq(m.max_ns, 1000000);
+}
+
 static struct sl_cell cell_of(enum sl_role role, double error_pct)
 {
 	return (struct sl_cell){.has_published = true, .role = role, .error_pct = error_pct};
