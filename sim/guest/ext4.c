@@ -21,11 +21,26 @@ struct sl_ext4_file {
 	bool zero; /* all dirty data is zero bytes */
 	uint64_t tid;
 	int64_t mtime_tick;
+	/* Writeback: what went to the disk and nobody has been told yet that it is durable. */
+	struct batch *batches, **batches_end;
+	uint64_t n_batches;                       /* so far: the number of the latest */
+	struct sl_ext4_fsync *syncs, **syncs_end; /* wait for batches to be written */
+};
+
+/* Data of one file that went to the disk together. */
+struct batch {
+	void *pool_link;
+	struct sl_ext4_file *file;
+	struct batch *next;
+	uint64_t number;
+	uint32_t waiting; /* writes outstanding */
+	uint32_t group;   /* of its writes, in the ledger */
 };
 
 struct ext4_io {
 	void *pool_link;
-	struct sl_ext4_fsync *fsync;
+	struct sl_ext4 *fs;
+	struct batch *batch;
 	struct sl_hyp_req req;
 };
 
@@ -39,18 +54,64 @@ enum {
 static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag);
 static void journal_next(struct sl_ext4 *fs, int64_t now_ns);
 
+/* The file's data is durable up to this batch: also what another fsync, or nobody yet, had it written for. */
+static void promise_batches(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_file *file, uint64_t number)
+{
+	while (file->batches && file->batches->number <= number) {
+		struct batch *batch = file->batches;
+
+		assert(batch->waiting == 0);
+		file->batches = batch->next;
+		sl_ledger_promise(fs->config.disk->ledger, now_ns, batch->group);
+		sl_slab_put(&fs->batches, batch);
+	}
+	if (!file->batches) {
+		file->batches_end = &file->batches;
+	}
+}
+
 static void fsync_finish(struct sl_ext4_fsync *req, int64_t now_ns)
 {
 	struct sl_ext4 *fs = req->fs;
 
-	sl_ledger_promise(fs->config.disk->ledger, now_ns, req->group);
+	promise_batches(fs, now_ns, &fs->files[req->file], req->batch);
 	if (fs->config.trace) {
 		sl_trace_span(fs->config.trace, "ext4", "fsync", req->tag, req->start_ns, now_ns);
 	}
 	sl_timer_fire(&req->done, now_ns);
 }
 
+static void flush_done(struct sl_timer *timer, int64_t now_ns)
+{
+	fsync_finish(sl_container_of(timer, struct sl_ext4_fsync, flush.done), now_ns);
+}
+
+/* All that the fsync waited for is written. Does the disk's cache still need a flush of its own? */
+static void all_written(struct sl_ext4_fsync *req, int64_t now_ns)
+{
+	if (req->barrier) {
+		req->flush =
+		    (struct sl_hyp_req){.done.fire = flush_done, .op = SL_HYP_FLUSH, .tag = req->tag};
+		sl_hyp_submit(req->fs->config.disk, now_ns, &req->flush);
+	} else {
+		fsync_finish(req, now_ns);
+	}
+}
+
 /* jbd2 */
+
+/*
+ * Will the commit of transaction `tid` still flush the disk, so that data written by now is covered
+ * (jbd2_trans_will_send_data_barrier)? Of a commit in progress not once its flush has begun: what is in the
+ * disk's cache later than that stays there when the commit returns.
+ */
+static bool sends_barrier(const struct sl_ext4 *fs, uint64_t tid)
+{
+	if (tid <= fs->committed) {
+		return false;
+	}
+	return tid == fs->running || fs->journal_step < JOURNAL_PREFLUSH;
+}
 
 static void journal_finish(struct sl_ext4 *fs, int64_t now_ns)
 {
@@ -85,7 +146,7 @@ static void journal_finish(struct sl_ext4 *fs, int64_t now_ns)
 		struct sl_ext4_fsync *req = ready;
 
 		ready = req->next;
-		fsync_finish(req, now_ns);
+		all_written(req, now_ns);
 	}
 }
 
@@ -175,79 +236,109 @@ static void wait_for_journal(struct sl_ext4_fsync *req, int64_t now_ns)
 
 /* fsync */
 
-static void flush_done(struct sl_timer *timer, int64_t now_ns)
-{
-	fsync_finish(sl_container_of(timer, struct sl_ext4_fsync, flush.done), now_ns);
-}
-
-/* The data is written: now the journal, or only a flush. */
+/* The data is written: now the journal, or only a flush (ext4_sync_file). */
 static void data_written(struct sl_ext4_fsync *req, int64_t now_ns)
 {
 	struct sl_ext4 *fs = req->fs;
 
+	req->tid = req->datasync ? 0 : fs->files[req->file].tid;
+	req->barrier = sl_hyp_has_flush(fs->config.disk) && !sends_barrier(fs, req->tid);
 	if (req->tid > fs->committed) {
 		wait_for_journal(req, now_ns);
-	} else if (sl_hyp_has_flush(fs->config.disk)) {
-		req->flush =
-		    (struct sl_hyp_req){.done.fire = flush_done, .op = SL_HYP_FLUSH, .tag = req->tag};
-		sl_hyp_submit(fs->config.disk, now_ns, &req->flush);
 	} else {
-		fsync_finish(req, now_ns);
+		all_written(req, now_ns);
 	}
+}
+
+/* Is the file's data on the disk up to this batch? */
+static bool is_written(const struct sl_ext4_file *file, uint64_t number)
+{
+	for (const struct batch *batch = file->batches; batch && batch->number <= number;
+	     batch = batch->next) {
+		if (batch->waiting > 0) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static void write_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct ext4_io *io = sl_container_of(timer, struct ext4_io, req.done);
-	struct sl_ext4_fsync *req = io->fsync;
+	struct batch *batch = io->batch;
+	struct sl_ext4_file *file = batch->file;
 
-	sl_slab_put(&req->fs->ios, io);
-	req->waiting--;
-	if (req->waiting == 0) {
+	sl_slab_put(&io->fs->ios, io);
+	batch->waiting--;
+	if (batch->waiting > 0) {
+		return;
+	}
+	while (file->syncs && is_written(file, file->syncs->batch)) {
+		struct sl_ext4_fsync *req = file->syncs;
+
+		file->syncs = req->next;
+		file->syncs_end = req->next ? file->syncs_end : &file->syncs;
 		data_written(req, now_ns);
 	}
 }
 
-static void submit_extent(struct sl_ext4_fsync *req, int64_t now_ns, const struct sl_ext4_file *file,
-			  struct extent extent, uint32_t max_bytes)
+static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batch, struct extent extent,
+			  uint64_t tag)
 {
-	struct sl_ext4 *fs = req->fs;
-
 	while (extent.bytes > 0) {
 		struct ext4_io *io = sl_slab_get(&fs->ios);
-		uint32_t bytes = extent.bytes < max_bytes ? extent.bytes : max_bytes;
+		uint32_t bytes = extent.bytes < SL_HYP_MAX_IO ? extent.bytes : SL_HYP_MAX_IO;
 
-		io->fsync = req;
+		io->fs = fs;
+		io->batch = batch;
 		io->req = (struct sl_hyp_req){
 		    .done.fire = write_done,
 		    .op = SL_HYP_WRITE,
-		    .zero = file->zero,
+		    .zero = batch->file->zero,
 		    .bytes = bytes,
-		    .offset_bytes = file->base + extent.offset,
-		    .tag = req->tag,
-		    .group = req->group,
+		    .offset_bytes = batch->file->base + extent.offset,
+		    .tag = tag,
+		    .group = batch->group,
 		};
-		req->waiting++;
+		batch->waiting++;
 		sl_hyp_submit(fs->config.disk, now_ns, &io->req);
 		extent.offset += bytes;
 		extent.bytes -= bytes;
 	}
 }
 
+/* Sends all dirty data of the file to the disk. */
+static void write_back(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_file *file, uint64_t tag)
+{
+	struct batch *batch = sl_slab_get(&fs->batches);
+
+	*batch = (struct batch){
+	    .file = file, .number = ++file->n_batches, .group = sl_ledger_group(fs->config.disk->ledger)};
+	*file->batches_end = batch;
+	file->batches_end = &batch->next;
+	for (uint32_t i = 0; i < file->n_dirty; i++) {
+		submit_extent(fs, now_ns, batch, file->dirty[i], tag);
+	}
+	file->n_dirty = 0;
+}
+
+/* Writes what is dirty and waits for all that is on its way, whoever sent it (file_write_and_wait_range). */
 static void write_dirty(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_ext4_fsync *req = sl_container_of(timer, struct sl_ext4_fsync, job.done);
 	struct sl_ext4_file *file = &req->fs->files[req->file];
 
-	if (file->n_dirty == 0) {
+	if (file->n_dirty > 0) {
+		write_back(req->fs, now_ns, file, req->tag);
+	}
+	req->batch = file->n_batches;
+	if (is_written(file, req->batch)) {
 		data_written(req, now_ns);
-		return;
+	} else {
+		req->next = NULL;
+		*file->syncs_end = req;
+		file->syncs_end = &req->next;
 	}
-	req->waiting = 0;
-	for (uint32_t i = 0; i < file->n_dirty; i++) {
-		submit_extent(req, now_ns, file, file->dirty[i], SL_HYP_MAX_IO);
-	}
-	file->n_dirty = 0;
 }
 
 void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req)
@@ -256,9 +347,7 @@ void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req
 	uint32_t requests = file->n_dirty > 0 ? file->n_dirty : 1;
 
 	req->fs = fs;
-	req->tid = req->datasync ? 0 : file->tid;
 	req->start_ns = now_ns;
-	req->group = file->n_dirty > 0 ? sl_ledger_group(fs->config.disk->ledger) : 0;
 	req->job.done.fire = write_dirty;
 	sl_cpu_run(fs->config.cpu, now_ns, &req->job, requests * fs->config.block_cpu_ns);
 }
@@ -315,7 +404,8 @@ bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file)
 {
 	const struct sl_ext4_file *f = &fs->files[file];
 
-	return f->n_dirty == 0 && f->tid <= fs->committed && !sl_hyp_has_flush(fs->config.disk);
+	return f->n_dirty == 0 && is_written(f, f->n_batches) && f->tid <= fs->committed &&
+	       !sl_hyp_has_flush(fs->config.disk);
 }
 
 int64_t sl_ext4_position(const struct sl_ext4 *fs, uint32_t file, int64_t offset)
@@ -328,6 +418,7 @@ int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32
 {
 	*fs = (struct sl_ext4){.config = *config, .n_files = n_files, .running = 1, .next_base = FILES_START};
 	sl_slab_init(&fs->ios, sizeof(struct ext4_io));
+	sl_slab_init(&fs->batches, sizeof(struct batch));
 	fs->files = calloc(n_files, sizeof(*fs->files));
 	fs->table_tid = calloc(n_files / INODES_PER_BLOCK + 1, sizeof(*fs->table_tid));
 	if (!fs->files || !fs->table_tid) {
@@ -337,6 +428,8 @@ int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32
 	for (uint32_t i = 0; i < n_files; i++) {
 		fs->files[i].base = fs->next_base;
 		fs->files[i].mtime_tick = -1;
+		fs->files[i].batches_end = &fs->files[i].batches;
+		fs->files[i].syncs_end = &fs->files[i].syncs;
 		fs->next_base += (file_bytes + PAGE - 1) / PAGE * PAGE;
 	}
 	return 0;
@@ -350,6 +443,7 @@ void sl_ext4_fini(struct sl_ext4 *fs)
 	free(fs->files);
 	free(fs->table_tid);
 	sl_slab_fini(&fs->ios);
+	sl_slab_fini(&fs->batches);
 	fs->files = NULL;
 	fs->table_tid = NULL;
 }

@@ -2,9 +2,10 @@
  * The guest's page cache, ext4 (data=ordered) and jbd2 over its virtual disk.
  *
  * Writes stay in the page cache until fsync. fsync(file): write the file's dirty ranges, all at once, and
- * wait; then, if the inode changed in a transaction that is not committed, have the journal commit it and
- * wait: descriptor + metadata blocks, then the commit record (with a flush before and after where the disk
- * has a cache); else only flush. So an fsync is up to three serial round trips. An overwrite changes nothing
+ * wait, also for what another fsync has on its way; then, if the inode changed in a transaction that is not
+ * committed, have the journal commit it and wait: descriptor + metadata blocks, then the commit record (with
+ * a flush before and after where the disk has a cache); else, and after a commit whose flush had begun before
+ * the data was there, only flush. So an fsync is up to three serial round trips. An overwrite changes nothing
  * but mtime, and that only once per tick of the guest's clock. One transaction holds the inodes of all files
  * written since the last commit: the first fsync of a sysbench round commits for all.
  */
@@ -26,11 +27,11 @@ struct sl_ext4_fsync {
 	uint32_t file;
 	bool datasync; /* fdatasync: changed time stamps alone need no journal commit */
 	uint64_t tag;
-	int waiting;    /* private from here on: writes outstanding */
+	uint64_t batch; /* private from here on: the file's data up to this batch must be written */
 	uint64_t tid;   /* transaction that must be committed */
-	uint32_t group; /* of its writes, in the ledger */
+	bool barrier;   /* no commit's flush covers the data: one of its own follows */
 	struct sl_ext4 *fs;
-	struct sl_ext4_fsync *next; /* waits for the journal */
+	struct sl_ext4_fsync *next; /* waits for data, or for the journal */
 	struct sl_cpu_job job;
 	struct sl_hyp_req flush;
 	int64_t start_ns;
@@ -52,7 +53,7 @@ struct sl_ext4 {
 	struct sl_ext4_file *files;
 	uint32_t n_files;
 	int64_t next_base; /* where the next file begins on the disk */
-	struct sl_slab ios;
+	struct sl_slab ios, batches;
 	/* jbd2 */
 	uint64_t running, committed;    /* transaction ids */
 	bool committing, commit_wanted; /* of the running transaction, once the present commit is done */
