@@ -8,13 +8,13 @@
 #include "sim/base/clock.h"
 
 #define LISTS "read_write|read_only|write_only|update_index|complex"
-#define DISTRIBUTIONS "special|uniform|zipf" /* in the order of enum sl_oltp_distribution */
-#define OLD_REQUESTS 10000                   /* sysbench 0.4's --max-requests */
+#define DISTRIBUTIONS "special|uniform|zipf|pareto" /* in the order of enum sl_oltp_distribution */
+#define OLD_REQUESTS 10000                          /* sysbench 0.4's --max-requests */
 
 static const enum sl_oltp_list lists[] = {SL_OLTP_READ_WRITE, SL_OLTP_READ_ONLY, SL_OLTP_WRITE_ONLY,
 					  SL_OLTP_INDEX_ONLY, SL_OLTP_COMPLEX};
 static const char *const list_names[] = {"read_write", "read_only", "write_only", "update_index", "complex"};
-static const char *const distribution_names[] = {"special", "uniform", "zipf"};
+static const char *const distribution_names[] = {"special", "uniform", "zipf", "pareto"};
 
 struct oltp {
 	struct program program;

@@ -3,10 +3,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-#define SPECIAL_ITERATIONS 12
-#define SPECIAL_HOT_IDS 0.01 /* share of the ids that is hot */
-#define ZIPF_EXPONENT 0.8    /* --rand-zipfian-exp */
-
 void sl_oltp_init(struct sl_oltp *oltp, const struct sl_oltp_config *config, uint64_t seed, int client)
 {
 	char stream[32];
@@ -16,7 +12,7 @@ void sl_oltp_init(struct sl_oltp *oltp, const struct sl_oltp_config *config, uin
 	*oltp = (struct sl_oltp){.config = *config};
 	sl_rng_init(&oltp->rng, seed, stream);
 	if (config->distribution == SL_OLTP_ZIPF) {
-		sl_zipf_init(&oltp->zipf, config->rows, ZIPF_EXPONENT);
+		sl_zipf_init(&oltp->zipf, config->rows, SL_ZIPF_EXPONENT);
 	}
 }
 
@@ -25,13 +21,21 @@ static double special_bell(struct sl_rng *rng)
 {
 	uint32_t sum = 0;
 
-	for (int i = 0; i < SPECIAL_ITERATIONS / 4; i++) {
+	for (int i = 0; i < SL_SPECIAL_ITERATIONS / 4; i++) {
 		uint64_t bits = sl_rng_u64(rng);
 
 		sum += (uint32_t)(bits & 0xffff) + (uint32_t)(bits >> 16 & 0xffff) +
 		       (uint32_t)(bits >> 32 & 0xffff) + (uint32_t)(bits >> 48);
 	}
-	return (double)sum / (SPECIAL_ITERATIONS * 65536.0);
+	return (double)sum / (SL_SPECIAL_ITERATIONS * 65536.0);
+}
+
+/* u^7.2: --rand-type=pareto. */
+static double pareto_position(struct sl_rng *rng)
+{
+	double u = sl_rng_uniform(rng);
+
+	return u > 0 ? sl_exp(SL_PARETO_POWER * sl_log(u)) : 0;
 }
 
 uint32_t sl_oltp_key(struct sl_oltp *oltp)
@@ -45,10 +49,13 @@ uint32_t sl_oltp_key(struct sl_oltp *oltp)
 	if (oltp->config.distribution == SL_OLTP_ZIPF) {
 		return sl_zipf_next(&oltp->zipf, rng);
 	}
+	if (oltp->config.distribution == SL_OLTP_PARETO) {
+		return 1 + (uint32_t)(pareto_position(rng) * oltp->config.rows);
+	}
 	if (sl_rng_u64(rng) >> 62 == 0) {
 		position = special_bell(rng);
 	} else {
-		position = 0.5 + (sl_rng_uniform(rng) - 0.5) * SPECIAL_HOT_IDS;
+		position = 0.5 + (sl_rng_uniform(rng) - 0.5) * SL_SPECIAL_HOT_IDS;
 	}
 	return 1 + (uint32_t)(position * oltp->config.rows);
 }

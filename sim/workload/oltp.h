@@ -28,7 +28,9 @@ enum sl_oltp_kind {
 enum sl_oltp_distribution {
 	SL_OLTP_SPECIAL, /* 75 % in the middle 1 % of the ids, the rest bell-shaped */
 	SL_OLTP_UNIFORM,
-	SL_OLTP_ZIPF /* exponent 0.8, the low ids are hot: sysbench 1.0's --rand-type=zipfian */
+	SL_OLTP_ZIPF,  /* exponent 0.8, the low ids are hot: sysbench 1.0's --rand-type=zipfian */
+	SL_OLTP_PARETO /* a fifth of the ids has four fifths of the accesses, of these again, ...: 1.0's
+			  pareto */
 };
 
 enum sl_oltp_list {
@@ -38,6 +40,13 @@ enum sl_oltp_list {
 	SL_OLTP_WRITE_ONLY, /* without the reads */
 	SL_OLTP_INDEX_ONLY  /* oltp_update_index: one UPDATE, no BEGIN and COMMIT */
 };
+
+/* Figures of the distributions: sysbench's defaults. */
+#define SL_SPECIAL_ITERATIONS 12          /* --rand-spec-iter: uniforms whose mean is the bell */
+#define SL_SPECIAL_HOT_IDS 0.01           /* --rand-spec-pct: share of the ids that is hot ... */
+#define SL_SPECIAL_HOT_SHARE 0.75         /* --rand-spec-res: ... and of the accesses that it takes */
+#define SL_ZIPF_EXPONENT 0.8              /* --rand-zipfian-exp */
+#define SL_PARETO_POWER 7.212567439016512 /* log(h) / log(1 - h), --rand-pareto-h 0.2 */
 
 #define SL_OLTP_POINTS 10
 #define SL_OLTP_RANGE_SIZE 100

@@ -73,7 +73,7 @@ Test(oltp, keys_are_rows_of_the_table)
 	static const uint32_t tables[] = {1, 2, 100, 10007, UINT32_MAX - 1};
 
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
-		for (int d = SL_OLTP_SPECIAL; d <= SL_OLTP_ZIPF; d++) {
+		for (int d = SL_OLTP_SPECIAL; d <= SL_OLTP_PARETO; d++) {
 			struct sl_oltp oltp;
 
 			init(&oltp, 1, 0, tables[t], (enum sl_oltp_distribution)d);
@@ -138,6 +138,26 @@ Test(oltp, zipf_gives_rank_k_the_share_that_the_formula_gives)
 		/* Four standard deviations. */
 		cr_assert_float_eq((double)hits[ranks[i]] / DRAWS, share, 4 * sqrt(share / DRAWS), "rank %u",
 				   ranks[i]);
+	}
+}
+
+Test(oltp, pareto_gives_the_first_fifth_of_the_ids_four_fifths_of_the_keys_and_so_on)
+{
+	/* h = 0.2: a share h^n of the ids has a share (1 - h)^n of the keys. */
+	static const double ids[] = {0.2, 0.04, 0.008}, keys[] = {0.8, 0.64, 0.512};
+	struct sl_oltp oltp;
+	int below[3] = {0};
+
+	init(&oltp, 3, 0, ROWS, SL_OLTP_PARETO);
+	for (int i = 0; i < DRAWS; i++) {
+		uint32_t key = sl_oltp_key(&oltp);
+
+		for (int n = 0; n < 3; n++) {
+			below[n] += key <= ids[n] * ROWS;
+		}
+	}
+	for (int n = 0; n < 3; n++) {
+		cr_assert_float_eq((double)below[n] / DRAWS, keys[n], 0.004, "%g of the ids", ids[n]);
 	}
 }
 
