@@ -52,7 +52,7 @@ enum {
 };
 
 static const struct question questions[N_QUESTIONS] = {
-    [Q_HYPERVISOR] = {"hypervisor", "Hypervisor", ANSWER_WORD, "esxi|qemu", 0, 0, AT(hypervisor)},
+    [Q_HYPERVISOR] = {"hypervisor", "Hypervisor", ANSWER_WORD, "esxi|qemu|proxmox", 0, 0, AT(hypervisor)},
     [Q_NAS_VCPUS] = {"nas-vcpus", "Virtual CPUs of the storage VM", ANSWER_NUMBER, NULL, 1, 128,
 		     AT(nas_vcpus)},
     [Q_DISKS] = {"disks", "Disks of the pool, NAME x COUNT", ANSWER_DISKS, NULL, 0, 0, AT(disks)},

@@ -64,8 +64,9 @@ static void render_box(const struct sl_init *a, FILE *out)
 		"log:\n"
 		"# 2014, 2.1 or 2.3.\n"
 		"nas: {vcpus: %s, memory: 8GiB, nfsd_threads: 8, zil: 2.3}\n\n",
-		esxi ? "ESXi writes FILE_SYNC: each write waits for the log."
-		     : "QEMU writes UNSTABLE and then COMMITs.",
+		strcmp(a->hypervisor, "qemu") == 0
+		    ? "QEMU's nfs:// writes UNSTABLE and then COMMITs."
+		    : "The hypervisor writes FILE_SYNC: each write waits for the log.",
 		a->hypervisor, esxi ? "vmxnet3" : "virtio", a->nas_vcpus);
 	fprintf(out,
 		"# The pool. flush: honoured when a cache flush reaches the platters, ignored when something "

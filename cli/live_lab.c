@@ -57,6 +57,7 @@ static void guest_substitute(struct sl_box *box, struct sl_result *result)
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
 	box->hypervisor = SL_HYP_QEMU;
+	box->client = SL_CLIENT_LIBNFS;
 	box->disk_cache = SL_CACHE_NONE;
 	box->hyp_queue = 1;
 	substitute(result,
@@ -205,11 +206,14 @@ static void zfs_substitute(const char *version, struct sl_box *box, struct sl_re
 
 static void software_substitute(const char *zfs, struct sl_box *box, struct sl_result *result)
 {
-	if (box->hypervisor != SL_HYP_QEMU) {
-		box->hypervisor = SL_HYP_QEMU;
+	if (box->client != SL_CLIENT_LIBNFS) {
+		box->client = SL_CLIENT_LIBNFS;
 		box->disk_cache = SL_CACHE_NONE;
-		substitute(result,
-			   "hypervisor: QEMU's NFS client, UNSTABLE and COMMIT; host.hypervisor = qemu");
+		substitute(result, "NFS client: QEMU's driver, UNSTABLE and COMMIT; host.client = libnfs");
+	}
+	if (box->hypervisor == SL_HYP_ESXI) {
+		box->hypervisor = SL_HYP_QEMU;
+		substitute(result, "hypervisor: QEMU; host.hypervisor = qemu");
 	}
 	if (box->database != SL_DB_MARIADB_1011) {
 		box->database = SL_DB_MARIADB_1011;

@@ -157,7 +157,7 @@ static void reply_arrived(struct sl_timer *timer, int64_t now_ns)
 	if (call->outer) {
 		call->outer->stable = call->call.stable;
 	} else if (call->call.op == SL_STORE_WRITE) {
-		hyp->written++;
+		hyp->written += call->call.stable == SL_UNSTABLE;
 	} else if (is_flush(call)) {
 		flush_done(hyp, call->generation, now_ns);
 	}
@@ -204,9 +204,16 @@ static void send_call(struct hyp_call *call, int64_t now_ns)
 	sl_loop_arm(hyp->loop, &call->hop, at_ns);
 }
 
+/* Does the client ask for FILE_SYNC? Linux does with O_DIRECT (cache=none) where one WRITE takes it all. */
+static bool is_write_stable(const struct sl_hyp *hyp)
+{
+	return hyp->client == SL_CLIENT_ESXI ||
+	       (hyp->client == SL_CLIENT_LINUX && hyp->disk_cache == SL_CACHE_NONE);
+}
+
 bool sl_hyp_has_flush(const struct sl_hyp *hyp)
 {
-	return hyp->hypervisor == SL_HYP_QEMU;
+	return hyp->client != SL_CLIENT_ESXI;
 }
 
 void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
@@ -218,7 +225,7 @@ void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
 	assert(req->bytes <= SL_HYP_MAX_IO);
 	call->req = req;
 	call->call.op = ops[req->op];
-	call->call.stable = hyp->hypervisor == SL_HYP_ESXI ? SL_FILE_SYNC : SL_UNSTABLE;
+	call->call.stable = is_write_stable(hyp) ? SL_FILE_SYNC : SL_UNSTABLE;
 	call->call.zero = req->zero;
 	call->call.hot = req->hot;
 	call->call.bytes = req->op == SL_HYP_FLUSH ? 0 : req->bytes;
@@ -227,7 +234,7 @@ void sl_hyp_submit(struct sl_hyp *hyp, int64_t now_ns, struct sl_hyp_req *req)
 	call->call.tag = req->tag;
 	call->call.write =
 	    req->op == SL_HYP_WRITE ? sl_ledger_sent(hyp->ledger, now_ns, &call->call, req->group) : 0;
-	call->commit_follows = req->op == SL_HYP_WRITE && hyp->hypervisor == SL_HYP_QEMU &&
+	call->commit_follows = req->op == SL_HYP_WRITE && call->call.stable == SL_UNSTABLE &&
 			       hyp->disk_cache == SL_CACHE_WRITETHROUGH;
 	if (hyp->queue > 0 && hyp->in_service >= hyp->queue) {
 		queue_push(call, &hyp->end);
@@ -255,7 +262,7 @@ void sl_hyp_init(struct sl_hyp *hyp, const struct sl_box *box, struct sl_loop *l
 	    .server = server,
 	    .wire = wire,
 	    .trace = trace,
-	    .hypervisor = box->hypervisor,
+	    .client = box->client,
 	    .disk_cache = box->disk_cache,
 	    .half_delay_ns = (int64_t)(box->hyp_op_delay_ns / 2),
 	    .queue = box->hyp_queue,

@@ -1,7 +1,9 @@
 /*
  * The hypervisor's virtual disk and NFS client. ESXi sends every write FILE_SYNC, so a guest's flush has
- * nothing left to do and its virtual disk offers none. QEMU (libnfs) sends UNSTABLE writes and a COMMIT per
- * guest flush; with cache=writethrough also one after each write.
+ * nothing left to do and its virtual disk offers none. QEMU's driver (libnfs) sends UNSTABLE writes and a
+ * COMMIT per guest flush; with cache=writethrough also one after each write. The kernel of Linux sends a
+ * write of QEMU's cache=none (O_DIRECT) FILE_SYNC when one WRITE takes it, and has nothing left to flush
+ * then.
  */
 #ifndef SL_HYP_HYP_H
 #define SL_HYP_HYP_H
@@ -46,7 +48,7 @@ struct sl_hyp {
 	struct sl_wire *wire;     /* borrowed */
 	struct sl_trace *trace;   /* borrowed, may be NULL */
 	struct sl_ledger *ledger; /* borrowed, may be NULL: who sent what when; set it after sl_hyp_init */
-	int hypervisor, disk_cache;
+	int client, disk_cache;
 	int64_t half_delay_ns;
 	int64_t queue, in_service;       /* of the virtual disk; queue 0 = no limit */
 	struct hyp_call *waiting, **end; /* requests beyond it, in order */

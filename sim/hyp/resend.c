@@ -9,7 +9,7 @@ const char *sl_nfs_client_name(enum sl_nfs_client client)
 
 enum sl_nfs_client sl_nfs_client_of(const struct sl_box *box)
 {
-	return box->hypervisor == SL_HYP_ESXI ? SL_CLIENT_ESXI : SL_CLIENT_LIBNFS;
+	return (enum sl_nfs_client)box->client;
 }
 
 bool sl_nfs_client_resends(enum sl_nfs_client client, const struct sl_ledger_write *write, int64_t at_ns)

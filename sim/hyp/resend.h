@@ -12,17 +12,10 @@
 #include "sim/scenario/box.h"
 #include "sim/store/ledger.h"
 
-enum sl_nfs_client {
-	SL_CLIENT_ESXI,   /* sends FILE_SYNC only: nothing to keep */
-	SL_CLIENT_LIBNFS, /* keeps nothing and does not compare the verifier: QEMU's NFS driver */
-	SL_CLIENT_LINUX,  /* keeps the data and sends it again when the verifier has changed */
-	SL_CLIENTS
-};
-
 /* "esxi", "libnfs", "linux" */
 const char *sl_nfs_client_name(enum sl_nfs_client client);
 
-/* The client that is the box's hypervisor. */
+/* The client that the virtual disks of the box are behind. */
 enum sl_nfs_client sl_nfs_client_of(const struct sl_box *box);
 
 /* Will the client send the write again after a crash of the server at `at_ns`? */

@@ -442,6 +442,44 @@ int sl_scenario_assign(const struct sl_reader *r, struct sl_layer *layer, int at
 	return rc;
 }
 
+/* What a box has because of its hypervisor. */
+struct hypervisor_row {
+	int hypervisor, at;
+	enum sl_provenance kind;
+	const char *text, *source;
+};
+
+static int assign_hypervisors(struct sl_scenario *sc, struct sl_err *err)
+{
+	static const struct hypervisor_row rows[] = {
+#define SL_OF_HYPERVISOR(hypervisor, field, text, kind, source) \
+	{hypervisor, SL_AT_##field, kind, text, source},
+#include "sim/scenario/hypervisors.def"
+#undef SL_OF_HYPERVISOR
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct sl_schema_row *row = &sl_schema_keys().rows[rows[i].at];
+		struct sl_assign *assign = sl_arena_alloc(&sc->arena, sizeof(*assign));
+
+		if (!assign) {
+			return no_memory(err);
+		}
+		*assign = (struct sl_assign){.text = rows[i].text,
+					     .source = rows[i].source,
+					     .where = "host.hypervisor",
+					     .kind = rows[i].kind,
+					     .min = row->min,
+					     .max = row->max,
+					     .profile = -1};
+		if (sl_schema_parse(row, assign->text, &assign->value, err)) {
+			return sl_err_wrap(err, "%s of a hypervisor", row->key);
+		}
+		sc->hypervisors[rows[i].hypervisor].by_key[rows[i].at] = assign;
+	}
+	return 0;
+}
+
 int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err)
 {
 	static const struct sl_disks no_disks = {0};
@@ -463,5 +501,5 @@ int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err)
 			return sl_err_wrap(err, "default of %s", row->key);
 		}
 	}
-	return 0;
+	return assign_hypervisors(sc, err);
 }

@@ -16,7 +16,15 @@
 /* Positions in the word lists of keys.def. */
 enum {
 	SL_HYP_ESXI,
-	SL_HYP_QEMU
+	SL_HYP_QEMU,
+	SL_HYP_PROXMOX,
+	SL_HYPERVISORS
+};
+enum sl_nfs_client {
+	SL_CLIENT_ESXI,   /* sends FILE_SYNC only: nothing to keep */
+	SL_CLIENT_LIBNFS, /* keeps nothing and does not compare the verifier: QEMU's NFS driver */
+	SL_CLIENT_LINUX,  /* keeps the data and sends it again when the verifier has changed */
+	SL_CLIENTS
 };
 enum {
 	SL_NIC_VMXNET3,

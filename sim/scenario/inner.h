@@ -1,8 +1,9 @@
 /*
  * Inside sim/scenario. A scenario is a pile of layers, each a table key -> assignment: the table's defaults,
- * a host profile, the scenario's own sections, one layer per variant (with its parent) and the overrides of
- * sl_scenario_set on top. Resolving is a look-up from the top; everything a look-up can need (profiles,
- * devices) is loaded when it is first named, so that resolving does no input or output.
+ * what the hypervisor brings along, a host profile, the scenario's own sections, one layer per variant (with
+ * its parent) and the overrides of sl_scenario_set on top. Resolving is a look-up from the top; everything a
+ * look-up can need (profiles, devices) is loaded when it is first named, so that resolving does no input or
+ * output.
  */
 #ifndef SL_SCENARIO_INNER_H
 #define SL_SCENARIO_INNER_H
@@ -73,6 +74,7 @@ struct sl_scenario {
 	const char *where;                 /* of the file as a whole */
 	struct sl_assign defaults[SL_N_ROWS];
 	struct sl_assign pairs[SL_BOX_DATA_MAX / 2 + 1]; /* pool.data.vdevs of mirrors where nobody says it */
+	struct sl_layer hypervisors[SL_HYPERVISORS];
 	struct sl_layer base, set;
 	struct sl_override numbers[SL_N_KEYS];
 	struct sl_variant *variants;
@@ -118,6 +120,7 @@ int sl_scenario_stated(struct sl_yaml *yaml, const yaml_node_t *node, const char
 /* Puts the value of `pair` for the row `at` of sl_schema_keys into `layer`; a second value is an error. */
 int sl_scenario_assign(const struct sl_reader *r, struct sl_layer *layer, int at, struct sl_yaml_pair pair,
 		       enum sl_shape shape);
+/* Fills sc->defaults and sc->hypervisors. */
 int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err);
 /* Sets "unknown key '...'; did you mean ...?" at the key. Returns -EINVAL. */
 int sl_scenario_unknown(const struct sl_reader *r, const yaml_node_t *node, struct sl_schema table,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The scenario's word for `key` in `variant`; NULL when only profile and table speak. */
+/* The scenario's word for `key` in `variant`; NULL when only profile, hypervisor and table speak. */
 static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key)
 {
 	if (sc->set.by_key[key]) {
@@ -23,6 +23,9 @@ static void resolve_variant(const struct sl_scenario *sc, int variant, struct sl
 	const struct sl_assign *profile = stated(sc, variant, SL_ROW_AT_PROFILE);
 	const struct sl_layer *host =
 	    profile && profile->profile >= 0 ? &sc->profiles[profile->profile]->layer : NULL;
+	const struct sl_assign *word = stated(sc, variant, SL_AT_hypervisor);
+	const struct sl_layer *hypervisor =
+	    &sc->hypervisors[(int)(word ? word : &sc->defaults[SL_AT_hypervisor])->value];
 
 	for (int key = 0; key < SL_N_ROWS; key++) {
 		const struct sl_assign *assign = stated(sc, variant, key);
@@ -30,6 +33,7 @@ static void resolve_variant(const struct sl_scenario *sc, int variant, struct sl
 		if (!assign && host) {
 			assign = host->by_key[key];
 		}
+		assign = assign ? assign : hypervisor->by_key[key];
 		ret->by_key[key] = assign ? assign : &sc->defaults[key];
 	}
 }

@@ -159,7 +159,7 @@ Test(powercut, storage_vm_alone_takes_what_libnfs_forgets)
 	verdict = cut(&rig, &options);
 	cr_assert_eq(verdict.client, SL_CLIENT_ESXI);
 	cr_assert_eq(verdict.lossy, 0, "ESXi sends FILE_SYNC, and disks keep their power");
-	rig.box.hypervisor = SL_HYP_QEMU;
+	rig.box.client = SL_CLIENT_LIBNFS;
 	verdict = cut(&rig, &options);
 	cr_assert_eq(verdict.client, SL_CLIENT_LIBNFS);
 	cr_assert(verdict.lossy > 0);

@@ -31,7 +31,7 @@ refuses 2 'the input ended at question 1 of 9 (--hypervisor); nothing was writte
 printf 'esxi\n\n\n' >answers
 refuses 2 'the input ended at question 4 of 9 (--layout)'
 printf 'esxj\n' >answers
-refuses 2 '--hypervisor: "esxj" is none of esxi, qemu; did you mean esxi?'
+refuses 2 '--hypervisor: "esxj" is none of esxi, qemu, proxmox; did you mean esxi?'
 : >answers
 refuses 2 '--threads: "many" is not a whole number from 1 to 1024' --yes --threads many
 refuses 2 '--nas-vcpus: "0" is not a whole number from 1 to 128' --yes --nas-vcpus 0

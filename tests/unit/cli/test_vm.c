@@ -197,6 +197,7 @@ Test(vm_lab, the_model_beside_it_has_the_labs_software_and_cpus)
 	lab.storage_factor = 12;
 	sl_vm_lab_box(&lab, &box, &result);
 	cr_expect_eq(box.hypervisor, SL_HYP_QEMU);
+	cr_expect_eq(box.client, SL_CLIENT_LIBNFS);
 	cr_expect_eq(box.zil, SL_ZFS_21);
 	cr_expect_eq(box.encryption, SL_ENCRYPT_NONE);
 	cr_expect_eq(box.guest_vcpus, 1);

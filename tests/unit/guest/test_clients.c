@@ -9,12 +9,12 @@ struct rig {
 	struct sl_client *client;
 };
 
-static struct rig *rig_new(int hypervisor)
+static struct rig *rig_new(int client)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	cr_assert_not_null(rig);
-	rig->guest = guest_new(hypervisor, 1, MIB);
+	rig->guest = guest_new(client, 1, MIB);
 	rig->guest->server.notes = NULL;
 	rig->box = (struct sl_box){.guest_tick_ns = (double)TICK,
 				   .guest_memory_bytes = 1e9,
@@ -62,7 +62,7 @@ static void rig_free(struct rig *rig)
 
 Test(clients, syncwrite_waits_for_each_file_sync_write)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS);
 	struct sl_client_report report;
 
 	rig->workload.max_requests = 50;
@@ -77,7 +77,7 @@ Test(clients, syncwrite_waits_for_each_file_sync_write)
 
 Test(clients, syncwrite_as_qemu_does_it_commits_each_write)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS);
 	struct sl_client_report report;
 
 	rig->workload.max_requests = 3;
@@ -96,7 +96,7 @@ Test(clients, syncwrite_as_qemu_does_it_commits_each_write)
 
 Test(clients, threads_and_depth_multiply_the_requests_in_flight)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS);
 
 	rig->workload.max_requests = 0;
 	rig->workload.max_time_ns = (double)(10 * MS);
@@ -110,7 +110,7 @@ Test(clients, threads_and_depth_multiply_the_requests_in_flight)
 
 Test(clients, fileio_counts_requests_not_syncs_and_stops_at_the_limit)
 {
-	struct rig *rig = rig_new(SL_HYP_ESXI);
+	struct rig *rig = rig_new(SL_CLIENT_ESXI);
 	struct sl_client_report report;
 
 	rig->workload.max_requests = 1000;
@@ -124,7 +124,7 @@ Test(clients, fileio_counts_requests_not_syncs_and_stops_at_the_limit)
 
 Test(clients, fileio_on_qemu_pays_a_commit_for_every_file_that_was_written)
 {
-	struct rig *esxi = rig_new(SL_HYP_ESXI), *qemu = rig_new(SL_HYP_QEMU);
+	struct rig *esxi = rig_new(SL_CLIENT_ESXI), *qemu = rig_new(SL_CLIENT_LIBNFS);
 	int commits;
 
 	esxi->workload.max_requests = qemu->workload.max_requests = 100;
@@ -140,7 +140,7 @@ Test(clients, fileio_on_qemu_pays_a_commit_for_every_file_that_was_written)
 
 Test(clients, fileio_reads_wait_for_the_server_unless_the_page_cache_has_them)
 {
-	struct rig *half = rig_new(SL_HYP_ESXI), *all = rig_new(SL_HYP_ESXI);
+	struct rig *half = rig_new(SL_CLIENT_ESXI), *all = rig_new(SL_CLIENT_ESXI);
 
 	half->workload.mode = all->workload.mode = SL_MODE_RNDRD;
 	all->workload.file_total_bytes = 400e6;
@@ -154,7 +154,7 @@ Test(clients, fileio_reads_wait_for_the_server_unless_the_page_cache_has_them)
 
 Test(clients, fileio_looks_at_the_clock_between_requests)
 {
-	struct rig *rig = rig_new(SL_HYP_ESXI);
+	struct rig *rig = rig_new(SL_CLIENT_ESXI);
 	struct sl_client_report report;
 
 	rig->workload.max_requests = 0;
@@ -168,7 +168,7 @@ Test(clients, fileio_looks_at_the_clock_between_requests)
 
 Test(clients, oltp_commits_each_transaction_and_stops_at_the_limit)
 {
-	struct rig *rig = rig_new(SL_HYP_ESXI);
+	struct rig *rig = rig_new(SL_CLIENT_ESXI);
 	struct sl_client_report report;
 
 	rig->workload.max_requests = 100;
@@ -183,7 +183,7 @@ Test(clients, oltp_commits_each_transaction_and_stops_at_the_limit)
 
 Test(clients, oltp_threads_share_log_syncs)
 {
-	struct rig *rig = rig_new(SL_HYP_ESXI);
+	struct rig *rig = rig_new(SL_CLIENT_ESXI);
 	struct sl_client_report report;
 
 	rig->workload.max_requests = 800;

@@ -39,7 +39,7 @@ static void fsync_now(struct guest *guest, uint32_t file)
 
 Test(ext4, on_esxi_an_fsync_is_three_serial_writes)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 2, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 2, MIB);
 
 	write_file(guest, 0, 0, 1024);
 	cr_assert_eq(guest->server.calls, 0, "a buffered write reached the server");
@@ -54,7 +54,7 @@ Test(ext4, on_esxi_an_fsync_is_three_serial_writes)
 
 Test(ext4, on_qemu_the_journal_commits_before_and_after_its_record)
 {
-	struct guest *guest = guest_new(SL_HYP_QEMU, 2, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_LIBNFS, 2, MIB);
 
 	write_file(guest, 0, 0, 1024);
 	fsync_now(guest, 0);
@@ -69,7 +69,7 @@ Test(ext4, on_qemu_the_journal_commits_before_and_after_its_record)
 
 Test(ext4, the_first_fsync_of_a_round_commits_for_all_files)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 128, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 128, MIB);
 
 	for (uint32_t i = 0; i < 128; i++) {
 		write_file(guest, i, 0, 16384);
@@ -91,7 +91,7 @@ Test(ext4, the_first_fsync_of_a_round_commits_for_all_files)
 
 Test(ext4, a_clean_fsync_is_free_on_esxi_and_a_flush_on_qemu)
 {
-	struct guest *esxi = guest_new(SL_HYP_ESXI, 2, MIB), *qemu = guest_new(SL_HYP_QEMU, 2, MIB);
+	struct guest *esxi = guest_new(SL_CLIENT_ESXI, 2, MIB), *qemu = guest_new(SL_CLIENT_LIBNFS, 2, MIB);
 
 	cr_assert(sl_ext4_is_clean(&esxi->fs, 1));
 	fsync_now(esxi, 1);
@@ -108,7 +108,7 @@ Test(ext4, a_clean_fsync_is_free_on_esxi_and_a_flush_on_qemu)
 
 Test(ext4, an_overwrite_changes_the_inode_once_per_tick)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 2, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 2, MIB);
 
 	write_file(guest, 0, 0, 4096);
 	fsync_now(guest, 0); /* until 3 ms */
@@ -127,7 +127,7 @@ Test(ext4, an_overwrite_changes_the_inode_once_per_tick)
 
 Test(ext4, fdatasync_does_not_wait_for_time_stamps)
 {
-	struct guest *guest = guest_new(SL_HYP_QEMU, 2, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_LIBNFS, 2, MIB);
 	struct sync sync = {.guest = guest, .req.datasync = true};
 
 	write_file(guest, 0, 0, 4096);
@@ -148,7 +148,7 @@ static void write_file_1(void *arg, int64_t now_ns)
 
 Test(ext4, who_comes_during_a_commit_waits_for_the_next_one)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 3, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 3, MIB);
 	struct sync first = {.guest = guest, .req.file = 0}, second = {.guest = guest, .req.file = 1},
 		    third = {.guest = guest, .req.file = 2};
 	struct event later;
@@ -177,7 +177,7 @@ Test(ext4, who_comes_during_a_commit_waits_for_the_next_one)
 
 Test(ext4, who_is_in_the_commit_under_way_asks_for_no_other)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 2, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 2, MIB);
 	struct sync first = {.guest = guest, .req.file = 0}, second = {.guest = guest, .req.file = 1};
 
 	write_file(guest, 0, 0, 4096);
@@ -197,7 +197,7 @@ Test(ext4, who_is_in_the_commit_under_way_asks_for_no_other)
 
 Test(ext4, adjacent_writes_are_one_request_of_up_to_64_kib_and_all_go_side_by_side)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 1, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 1, MIB);
 
 	write_file(guest, 0, 0, 16384);
 	write_file(guest, 0, 16384, 16384);
@@ -215,7 +215,7 @@ Test(ext4, adjacent_writes_are_one_request_of_up_to_64_kib_and_all_go_side_by_si
 
 Test(ext4, each_request_costs_cpu_before_it_goes)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 1, MIB);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 1, MIB);
 
 	guest->fs.config.block_cpu_ns = 100 * US;
 	write_file(guest, 0, 0, 4096);
@@ -231,7 +231,7 @@ Test(ext4, each_request_costs_cpu_before_it_goes)
 
 Test(ext4, files_lie_one_after_the_other_on_the_disk)
 {
-	struct guest *guest = guest_new(SL_HYP_ESXI, 3, MIB + 1);
+	struct guest *guest = guest_new(SL_CLIENT_ESXI, 3, MIB + 1);
 
 	cr_assert_eq(sl_ext4_position(&guest->fs, 1, 0) - sl_ext4_position(&guest->fs, 0, 0), MIB + 4096);
 	cr_assert_eq(sl_ext4_position(&guest->fs, 2, 77) - sl_ext4_position(&guest->fs, 1, 0),

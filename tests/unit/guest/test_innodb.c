@@ -19,7 +19,7 @@ static struct rig *rig_new(int64_t redo_bytes, int64_t log_bytes)
 					  .io_capacity = 200};
 
 	cr_assert_not_null(rig);
-	rig->guest = guest_new(SL_HYP_ESXI, SL_INNODB_FILES, sl_innodb_file_bytes(&config));
+	rig->guest = guest_new(SL_CLIENT_ESXI, SL_INNODB_FILES, sl_innodb_file_bytes(&config));
 	config.loop = rig->guest->loop;
 	config.fs = &rig->guest->fs;
 	cr_assert_eq(sl_innodb_init(&rig->db, &config), 0);

@@ -11,9 +11,9 @@ struct rig {
 };
 
 /* A server that takes 1 ms, 0.1 ms on the way there and back, and a link without limits. */
-static struct rig *rig_new(int hypervisor, int disk_cache)
+static struct rig *rig_new(int client, int disk_cache)
 {
-	struct sl_box box = {.hypervisor = hypervisor,
+	struct sl_box box = {.client = client,
 			     .disk_cache = disk_cache,
 			     .nic = SL_NIC_VIRTIO,
 			     .link_bps = 1e15,
@@ -60,7 +60,7 @@ static void run_request(struct rig *rig, enum sl_hyp_op op, uint32_t bytes)
 
 Test(hyp, esxi_writes_file_sync_and_offers_no_cache_to_flush)
 {
-	struct rig *rig = rig_new(SL_HYP_ESXI, SL_CACHE_NONE);
+	struct rig *rig = rig_new(SL_CLIENT_ESXI, SL_CACHE_NONE);
 
 	cr_assert(!sl_hyp_has_flush(&rig->hyp));
 	run_request(rig, SL_HYP_WRITE, 16384);
@@ -75,7 +75,7 @@ Test(hyp, esxi_writes_file_sync_and_offers_no_cache_to_flush)
 
 Test(hyp, qemu_writes_unstable_and_commits_when_the_guest_flushes)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_NONE);
 
 	cr_assert(sl_hyp_has_flush(&rig->hyp));
 	run_request(rig, SL_HYP_WRITE, 16384);
@@ -89,7 +89,7 @@ Test(hyp, qemu_writes_unstable_and_commits_when_the_guest_flushes)
 
 Test(hyp, qemu_with_writethrough_commits_after_each_write)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_WRITETHROUGH);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_WRITETHROUGH);
 
 	run_request(rig, SL_HYP_WRITE, 4096);
 	run_request(rig, SL_HYP_READ, 4096);
@@ -101,9 +101,30 @@ Test(hyp, qemu_with_writethrough_commits_after_each_write)
 	rig_free(rig);
 }
 
+/* fs/nfs/pagelist.c: O_DIRECT and a single request: FLUSH_COND_STABLE becomes FILE_SYNC; nothing is left to
+ * commit. Through the page cache (writethrough) it is UNSTABLE, and fsync's COMMIT. */
+Test(hyp, linux_writes_file_sync_with_o_direct_and_commits_what_the_page_cache_had)
+{
+	struct rig *direct = rig_new(SL_CLIENT_LINUX, SL_CACHE_NONE);
+	struct rig *cached = rig_new(SL_CLIENT_LINUX, SL_CACHE_WRITETHROUGH);
+
+	cr_assert(sl_hyp_has_flush(&direct->hyp), "the guest's disk has a cache to flush, as with libnfs");
+	run_request(direct, SL_HYP_WRITE, 16384);
+	run_request(direct, SL_HYP_FLUSH, 0);
+	notes_expect(&direct->notes, "[0.1ms] WRITE FILE_SYNC 16K\n"
+				     "[1.2ms] guest's write done\n"
+				     "[1.2ms] guest's flush done\n");
+	rig_free(direct);
+	run_request(cached, SL_HYP_WRITE, 16384);
+	notes_expect(&cached->notes, "[0.1ms] WRITE UNSTABLE 16K\n"
+				     "[1.3ms] COMMIT\n"
+				     "[2.4ms] guest's write done\n");
+	rig_free(cached);
+}
+
 Test(hyp, a_message_carries_its_data_in_one_direction)
 {
-	struct rig *rig = rig_new(SL_HYP_ESXI, SL_CACHE_NONE);
+	struct rig *rig = rig_new(SL_CLIENT_ESXI, SL_CACHE_NONE);
 
 	rig->wire.link_bps = 1e6; /* a byte a microsecond: 200 bytes of header each way */
 	run_request(rig, SL_HYP_WRITE, 1000);
@@ -129,7 +150,7 @@ static void program_done(struct sl_timer *timer, int64_t now_ns)
 
 Test(hyp, a_program_that_speaks_nfs_takes_the_same_way_with_its_own_call)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_WRITETHROUGH);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_WRITETHROUGH);
 	struct program program = {.call = {.done.fire = program_done,
 					   .op = SL_STORE_WRITE,
 					   .stable = SL_FILE_SYNC,
@@ -146,7 +167,7 @@ Test(hyp, a_program_that_speaks_nfs_takes_the_same_way_with_its_own_call)
 
 Test(hyp, a_virtual_disk_with_a_queue_of_one_takes_one_request_after_the_other)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_NONE);
 	struct request requests[3];
 
 	rig->hyp.queue = 1;
@@ -169,7 +190,7 @@ Test(hyp, a_virtual_disk_with_a_queue_of_one_takes_one_request_after_the_other)
 
 Test(hyp, qemu_skips_a_flush_when_nothing_was_written_since_the_last_one)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_NONE);
 
 	run_request(rig, SL_HYP_FLUSH, 0);
 	run_request(rig, SL_HYP_WRITE, 4096);
@@ -186,7 +207,7 @@ Test(hyp, qemu_skips_a_flush_when_nothing_was_written_since_the_last_one)
 
 Test(hyp, qemu_flushes_one_at_a_time_and_the_second_finds_the_work_done)
 {
-	struct rig *rig = rig_new(SL_HYP_QEMU, SL_CACHE_NONE);
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_NONE);
 	struct request requests[2];
 
 	run_request(rig, SL_HYP_WRITE, 4096);

@@ -129,7 +129,7 @@ Test(scenario_bad, keys_and_values)
 	    {HEAD "nas: {memory: 9999TiB}\n", 5, 15, "nas.memory: '9999TiB': out of range"},
 	    {HEAD "nas: {memory: 1e999GiB}\n", 5, 15, "nas.memory: \"1e999GiB\" is out of range"},
 	    {HEAD "host: {hypervisor: xen}\n", 5, 20,
-	     "host.hypervisor: 'xen' is not known; write esxi or qemu"},
+	     "host.hypervisor: 'xen' is not known; write esxi, qemu or proxmox"},
 	    {HEAD "host: {profile: avoton}\n", 5, 17,
 	     "host.profile: 'avoton' is not in any profiles folder; did you mean 'avoton-c2750'?"},
 	    {HEAD "host: {profile: ../a}\n", 5, 17, "host.profile: '../a' is no valid name"},

@@ -62,6 +62,29 @@ Test(scenario_layers, precedence)
 	sl_scenario_free(sc);
 }
 
+/* The client follows the hypervisor, unless the scenario names one. */
+Test(scenario_layers, a_hypervisor_brings_its_nfs_client)
+{
+	struct sl_scenario *sc = load_text(HEAD "variants:\n"
+						"  plain: {}\n"
+						"  esxi: {set: {host.hypervisor: esxi}}\n"
+						"  qemu: {set: {host.hypervisor: qemu}}\n"
+						"  proxmox: {set: {host.hypervisor: proxmox}}\n"
+						"  mounted: {extends: qemu, set: {host.client: linux}}\n");
+	static const char *const clients[] = {"libnfs", "esxi", "libnfs", "linux", "linux"};
+	struct sl_err err = {0};
+
+	for (int v = 0; v < 5; v++) {
+		cr_assert_str_eq(param_of(sc, v, "host.client").text, clients[v], "variant %d", v);
+	}
+	cr_assert_eq(param_of(sc, 0, "host.client").kind, SL_PROV_SPEC);
+	cr_assert_eq(param_of(sc, 4, "host.client").kind, SL_PROV_GIVEN);
+	cr_assert_eq(sl_scenario_set(sc, "host.hypervisor", "esxi", "--set", &err), 0, "%s", err.msg);
+	cr_assert_str_eq(param_of(sc, 3, "host.client").text, "esxi");
+	cr_assert_str_eq(param_of(sc, 4, "host.client").text, "linux", "its own word");
+	sl_scenario_free(sc);
+}
+
 Test(scenario_layers, profile_may_differ_per_variant)
 {
 	struct sl_scenario *sc = load_text(HEAD "host: {profile: avoton-c2750}\n"
