@@ -82,15 +82,36 @@ static void note_miss(struct sl_arc *arc, int64_t now_ns)
 	}
 }
 
-enum sl_arc_hit sl_arc_read(struct sl_arc *arc, int64_t now_ns)
+/* Of the working set, what memory does not hold. */
+static double beyond_memory(const struct sl_arc *arc)
 {
-	double set = arc->config.working_set_bytes, beyond = set - memory_left(arc, arc->cached_bytes), draw;
+	return arc->config.working_set_bytes - memory_left(arc, arc->cached_bytes);
+}
 
-	if (set <= 0 || beyond <= 0) {
+bool sl_arc_fits(const struct sl_arc *arc)
+{
+	return arc->config.working_set_bytes <= 0 || beyond_memory(arc) <= 0;
+}
+
+enum sl_arc_hit sl_arc_read_on(struct sl_arc *arc, int64_t now_ns, bool held)
+{
+	if (held || sl_arc_fits(arc)) {
 		arc->hits++;
 		return SL_ARC_MEMORY;
 	}
-	draw = sl_rng_uniform(&arc->rng) * set;
+	note_miss(arc, now_ns);
+	return SL_ARC_MISS;
+}
+
+enum sl_arc_hit sl_arc_read(struct sl_arc *arc, int64_t now_ns)
+{
+	double beyond = beyond_memory(arc), draw;
+
+	if (sl_arc_fits(arc)) {
+		arc->hits++;
+		return SL_ARC_MEMORY;
+	}
+	draw = sl_rng_uniform(&arc->rng) * arc->config.working_set_bytes;
 	if (draw >= beyond) {
 		arc->hits++;
 		return SL_ARC_MEMORY;

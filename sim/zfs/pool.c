@@ -6,7 +6,6 @@
 #include "sim/zfs/pool_inner.h"
 
 #define META_RECORD 256u /* bytes of a TX_CREATE and the like */
-#define EDGES 2          /* records that a write covers in part: the first and the last */
 
 /* One store request on its way through the pool. */
 struct pool_call {
@@ -17,9 +16,9 @@ struct pool_call {
 	struct sl_throttled entry;
 	struct sl_zil_waiter waiter;
 	struct sl_txg_waiter synced; /* when the log failed */
-	struct sl_vdev_io io[EDGES];
-	uint32_t partial; /* write: records to be filled from what is stored */
-	int reading;      /* reads outstanding */
+	struct sl_read_waiter records;
+	uint32_t partial;     /* write: records to be filled from what is stored: ... */
+	uint64_t first, last; /* ... these */
 	int64_t start_ns;
 };
 
@@ -110,79 +109,27 @@ static void call_filled(struct pool_call *call, int64_t now_ns)
 	}
 }
 
-static void decrypted(struct sl_timer *timer, int64_t now_ns)
+static void records_there(struct sl_timer *timer, int64_t now_ns)
 {
-	call_filled(sl_container_of(timer, struct pool_call, job.done), now_ns);
+	call_filled(sl_container_of(timer, struct pool_call, records.done), now_ns);
 }
 
-static void read_done(struct pool_call *call, int64_t now_ns, int64_t bytes)
+/* Waits for the records that the call needs and that are not in memory. */
+static void fill(struct pool_call *call, int64_t now_ns)
 {
-	struct sl_pool *pool = call->pool;
+	struct sl_store_req *req = call->req;
+	struct sl_reader *reader = &call->pool->reader;
+	bool in_memory = req->hot || (req->zero && call->pool->holes), waits = false;
 
-	call->reading--;
-	if (call->reading > 0) {
-		return;
+	call->records = (struct sl_read_waiter){.done.fire = records_there, .tag = req->tag};
+	if (!in_memory && req->op == SL_STORE_READ && req->bytes > 0) {
+		waits =
+		    sl_reader_read(reader, now_ns, req->file, req->offset_bytes, req->bytes, &call->records);
+	} else if (!in_memory && call->partial > 0) {
+		waits = sl_reader_fill(reader, now_ns, req->file, call->first, call->last, &call->records);
 	}
-	if (pool->crypt_bps > 0) {
-		call->job.done.fire = decrypted;
-		sl_cpu_run(pool->cpu, now_ns, &call->job, (int64_t)((double)bytes * 1e9 / pool->crypt_bps));
-	} else {
+	if (!waits) {
 		call_filled(call, now_ns);
-	}
-}
-
-static void first_read(struct sl_timer *timer, int64_t now_ns)
-{
-	struct pool_call *call = sl_container_of(timer, struct pool_call, io[0].done);
-
-	read_done(call, now_ns, call->io[0].bytes);
-}
-
-static void second_read(struct sl_timer *timer, int64_t now_ns)
-{
-	struct pool_call *call = sl_container_of(timer, struct pool_call, io[1].done);
-
-	read_done(call, now_ns, call->io[1].bytes);
-}
-
-/* Anywhere in the first half of the vdevs. */
-static void place_read(struct sl_pool *pool, struct sl_vdev *vdev, struct sl_vdev_io *io)
-{
-	int64_t half = sl_vdev_top_bytes(vdev) / 2;
-	uint64_t at = sl_rng_below(&pool->rng, (uint64_t)(half * sl_vdev_tops(vdev)));
-
-	io->top = (int)(at / (uint64_t)half);
-	io->offset_bytes = (int64_t)(at % (uint64_t)half);
-}
-
-/* Reads up to two records that are not in memory, side by side. */
-static void fill(struct pool_call *call, int64_t now_ns, uint32_t records)
-{
-	static void (*const done[])(struct sl_timer *, int64_t) = {first_read, second_read};
-	struct sl_pool *pool = call->pool;
-	struct sl_vdev *from[EDGES];
-	int n = 0;
-
-	for (uint32_t i = 0; i < records && i < EDGES; i++) {
-		enum sl_arc_hit hit = sl_arc_read(&pool->arc, now_ns);
-
-		if (hit != SL_ARC_MEMORY) {
-			from[n++] = hit == SL_ARC_CACHE ? &pool->cache : pool->txg.config.data;
-		}
-	}
-	call->reading = n;
-	if (n == 0) {
-		call_filled(call, now_ns);
-	}
-	for (int i = 0; i < n; i++) {
-		struct sl_vdev_io *io = &call->io[i];
-
-		*io = (struct sl_vdev_io){.done.fire = done[i],
-					  .op = SL_DEV_READ,
-					  .bytes = pool->arc.config.record_bytes,
-					  .tag = call->req->tag};
-		place_read(pool, from[i], io);
-		sl_vdev_submit(from[i], now_ns, io);
 	}
 }
 
@@ -191,14 +138,11 @@ static void call_ready(struct sl_timer *timer, int64_t now_ns)
 {
 	struct pool_call *call = sl_container_of(timer, struct pool_call, job.done);
 	struct sl_store_req *req = call->req;
-	bool in_memory = req->hot || (req->zero && call->pool->holes);
 
 	switch (req->op) {
 	case SL_STORE_WRITE:
-		fill(call, now_ns, in_memory ? 0 : call->partial);
-		break;
 	case SL_STORE_READ:
-		fill(call, now_ns, in_memory ? 0 : 1);
+		fill(call, now_ns);
 		break;
 	case SL_STORE_COMMIT:
 		commit(call, now_ns);
@@ -213,6 +157,23 @@ static void call_ready(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
+/* Which records a write covers in part: its first and its last, or that one of them whose edge it does not
+ * reach. */
+static void note_partial(struct pool_call *call, uint32_t partial)
+{
+	const struct sl_store_req *req = call->req;
+	int64_t size = call->pool->txg.config.recordsize_bytes;
+
+	call->partial = partial;
+	call->first = (uint64_t)(req->offset_bytes / size);
+	call->last = (uint64_t)((req->offset_bytes + req->bytes - 1) / size);
+	if (partial == 1 && req->offset_bytes % size != 0) {
+		call->last = call->first;
+	} else if (partial == 1) {
+		call->first = call->last;
+	}
+}
+
 /* Marks what the call changes dirty. Returns its CPU time. */
 static int64_t call_begin(struct pool_call *call, int64_t now_ns)
 {
@@ -224,7 +185,7 @@ static int64_t call_begin(struct pool_call *call, int64_t now_ns)
 	switch (req->op) {
 	case SL_STORE_WRITE:
 		touch = sl_txg_dirty(&pool->txg, now_ns, req->file, req->offset_bytes, req->bytes, req->zero);
-		call->partial = touch.partial;
+		note_partial(call, touch.partial);
 		return copy_ns + pool->record_cpu_ns * touch.fresh;
 	case SL_STORE_READ:
 		return copy_ns;
@@ -256,6 +217,7 @@ static void pool_submit(struct sl_store *store, int64_t now_ns, struct sl_store_
 
 	call->pool = pool;
 	call->req = req;
+	call->partial = 0;
 	call->start_ns = now_ns;
 	if (req->op == SL_STORE_WRITE) {
 		call->entry.go.fire = let_in;
@@ -302,6 +264,7 @@ void sl_pool_free(struct sl_pool *pool)
 	}
 	sl_txg_fini(&pool->txg);
 	sl_zil_fini(&pool->zil);
+	sl_reader_fini(&pool->reader);
 	sl_arc_fini(&pool->arc);
 	sl_vdev_fini(&pool->data);
 	sl_vdev_fini(&pool->log);

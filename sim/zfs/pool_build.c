@@ -14,7 +14,12 @@
 #define JOIN_ROTATING (1 << 20)     /* zfs_vdev_aggregation_limit of 2.1 */
 #define COPIED_MAX_21 65152u /* 2.1: half of the largest log block: (128 KiB - 192) / 2 - 192, in sectors */
 #define COPIED_MAX_23 7680u  /* zil_maxcopied since 2.2 */
-#define BULK_21 (768 << 10)  /* zil_slog_bulk */
+#define PREFETCH_RECORDS_OLD 256    /* zfetch_block_cap of 0.6.3 */
+#define PREFETCH_DOUBLE (4 << 20)   /* zfetch_min_distance since 2.1.6 */
+#define PREFETCH_MAX (64 << 20)     /* zfetch_max_distance since 2.1.6 */
+#define ALIQUOT_21 INT64_C(524288)  /* metaslab_aliquot */
+#define ALIQUOT_23 INT64_C(1048576) /* since 2.2 */
+#define BULK_21 (768 << 10)         /* zil_slog_bulk */
 #define BULK_23 (64 << 20)
 
 static bool is_old(const struct sl_box *box)
@@ -220,6 +225,42 @@ static void init_arc(struct sl_pool *pool, const struct sl_box *box, const struc
 	sl_arc_init(&pool->arc, &config, pool->loop, env->seed);
 }
 
+/* metaslab_aliquot, for each disk of a top-level vdev; since 2.2 larger, and parity does not count. */
+static int64_t aliquot_bytes(const struct sl_vdev *vdev, const struct sl_box *box)
+{
+	if (box->zil < SL_ZIL_23) {
+		return ALIQUOT_21 * sl_vdev_width(vdev);
+	}
+	return ALIQUOT_23 * (sl_vdev_width(vdev) - sl_vdev_parity(vdev));
+}
+
+static void init_reader(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
+{
+	int64_t record = (int64_t)box->recordsize_bytes;
+	int64_t farthest = is_old(box) ? PREFETCH_RECORDS_OLD * record : PREFETCH_MAX;
+	struct sl_zfetch_config zfetch = {
+	    .record_bytes = record,
+	    .double_bytes = is_old(box) ? farthest : PREFETCH_DOUBLE,
+	    .max_bytes = farthest,
+	    .keep_bytes =
+		(int64_t)(pool->arc.config.memory_bytes / (double)pool->arc.config.record_bytes) * record,
+	    .unhit_give_way = !is_old(box),
+	};
+	struct sl_reader_config config = {
+	    .data = pool->txg.config.data,
+	    .cache = &pool->cache,
+	    .arc = &pool->arc,
+	    .cpu = pool->cpu,
+	    .crypt_bps = pool->crypt_bps,
+	    .record_bytes = pool->arc.config.record_bytes,
+	    .aliquot_bytes = aliquot_bytes(pool->txg.config.data, box),
+	    .recordsize_bytes = (uint32_t)record,
+	    .seed = env->seed,
+	};
+
+	sl_reader_init(&pool->reader, &config, &zfetch);
+}
+
 static void all_logs_fail(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_pool *pool = sl_container_of(timer, struct sl_pool, log_fails);
@@ -240,7 +281,6 @@ int sl_pool_build(struct sl_pool *pool, const struct sl_box *box, const struct s
 	pool->copy_bps = box->zfs_copy_bps;
 	pool->crypt_bps = box->encryption == SL_ENCRYPT_ZFS ? box->zfs_crypt_bps : 0;
 	pool->record_cpu_ns = (int64_t)(box->zfs_record_cpu_ns * box->recordsize_bytes / RECORD_UNIT);
-	sl_rng_init(&pool->rng, env->seed, "places of reads");
 	init_vdevs(pool, box);
 	init_txg(pool, box, env);
 	init_zil(pool, box, env);
@@ -249,6 +289,7 @@ int sl_pool_build(struct sl_pool *pool, const struct sl_box *box, const struct s
 		return rc;
 	}
 	init_arc(pool, box, env);
+	init_reader(pool, box, env);
 	if (box->log_fail_at_ns > 0 && box->n_log > 0) {
 		pool->log_fails.fire = all_logs_fail;
 		sl_loop_arm(pool->loop, &pool->log_fails, (int64_t)box->log_fail_at_ns);

@@ -4,6 +4,7 @@
 
 #include "sim/zfs/arc.h"
 #include "sim/zfs/pool.h"
+#include "sim/zfs/reader.h"
 #include "sim/zfs/throttle.h"
 #include "sim/zfs/txg.h"
 #include "sim/zfs/zil.h"
@@ -18,8 +19,8 @@ struct sl_pool {
 	struct sl_txg txg;
 	struct sl_throttle throttle;
 	struct sl_arc arc;
+	struct sl_reader reader;
 	struct sl_slab calls;
-	struct sl_rng rng;          /* places of reads */
 	double copy_bps, crypt_bps; /* crypt_bps: native encryption; 0 = none */
 	int64_t record_cpu_ns;
 	uint32_t copied_max_bytes; /* of a synchronous write that is copied into its log record at once */

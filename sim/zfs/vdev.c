@@ -26,7 +26,7 @@ struct leaf {
 
 static const char *const io_names[] = {"read", "write", "flush"};
 
-static int parity_of(const struct sl_vdev *vdev)
+int sl_vdev_parity(const struct sl_vdev *vdev)
 {
 	return vdev->config.layout < SL_VDEV_RAIDZ1 ? 0 : 1 + (int)vdev->config.layout - SL_VDEV_RAIDZ1;
 }
@@ -34,7 +34,7 @@ static int parity_of(const struct sl_vdev *vdev)
 /* Disks of one top-level vdev that may be lost without losing a block. */
 static int forgiven(const struct sl_vdev *vdev)
 {
-	return vdev->config.layout == SL_VDEV_MIRROR ? sl_vdev_width(vdev) - 1 : parity_of(vdev);
+	return vdev->config.layout == SL_VDEV_MIRROR ? sl_vdev_width(vdev) - 1 : sl_vdev_parity(vdev);
 }
 
 static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_ns)
@@ -176,7 +176,7 @@ static int mirror_side(struct sl_vdev *vdev, int top)
 static int block_columns(struct sl_vdev *vdev, const struct sl_vdev_io *io, struct sl_column *columns)
 {
 	int width = sl_vdev_width(vdev);
-	const struct sl_raidz raidz = {width, parity_of(vdev), vdev->config.ashift};
+	const struct sl_raidz raidz = {width, sl_vdev_parity(vdev), vdev->config.ashift};
 
 	if (raidz.parity > 0) {
 		return sl_raidz_columns(&raidz, io->offset_bytes, io->bytes, io->op == SL_DEV_READ, columns);
@@ -218,8 +218,9 @@ static void submit_block(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 
 	assert(n > 0);
 	io->waiting = n;
-	if (parity_of(vdev) > 0 && io->op == SL_DEV_WRITE && config->parity_bps > 0) {
-		parity_ns = (int64_t)((double)io->bytes * 1e9 / config->parity_bps) * parity_of(vdev) / n;
+	if (sl_vdev_parity(vdev) > 0 && io->op == SL_DEV_WRITE && config->parity_bps > 0) {
+		parity_ns =
+		    (int64_t)((double)io->bytes * 1e9 / config->parity_bps) * sl_vdev_parity(vdev) / n;
 	}
 	for (int i = 0; i < n; i++) {
 		int64_t cpu_ns = config->leaf_cpu_ns + parity_ns;
@@ -270,13 +271,13 @@ int sl_vdev_width(const struct sl_vdev *vdev)
 
 int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev)
 {
-	return parity_of(vdev) > 0 ? vdev->disk_bytes * sl_vdev_width(vdev) : vdev->disk_bytes;
+	return sl_vdev_parity(vdev) > 0 ? vdev->disk_bytes * sl_vdev_width(vdev) : vdev->disk_bytes;
 }
 
 int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes)
 {
 	int64_t sector = INT64_C(1) << vdev->config.ashift;
-	const struct sl_raidz raidz = {sl_vdev_width(vdev), parity_of(vdev), vdev->config.ashift};
+	const struct sl_raidz raidz = {sl_vdev_width(vdev), sl_vdev_parity(vdev), vdev->config.ashift};
 
 	return raidz.parity > 0 ? sl_raidz_asize(&raidz, bytes) : (bytes + sector - 1) / sector * sector;
 }
@@ -318,15 +319,22 @@ static int next_top(const struct sl_vdev *vdev)
 	return best >= 0 ? best : vdev->rotor;
 }
 
-int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev)
+int64_t sl_vdev_metaslab_bytes(const struct sl_vdev *vdev)
 {
 	int64_t size = sl_vdev_top_bytes(vdev), metaslab = METASLAB_BYTES;
 
-	/* vdev_metaslab_set_size: at most 200 metaslabs as long as they stay below 16 GiB. */
 	while (metaslab < METASLAB_MAX_BYTES && size / metaslab > METASLABS) {
 		metaslab *= 2;
 	}
-	return vdev->config.embedded_log && size / metaslab > EMBEDDED_MIN ? metaslab : 0;
+	return metaslab;
+}
+
+int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev)
+{
+	int64_t metaslab = sl_vdev_metaslab_bytes(vdev);
+	bool many = sl_vdev_top_bytes(vdev) / metaslab > EMBEDDED_MIN;
+
+	return vdev->config.embedded_log && many ? metaslab : 0;
 }
 
 void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io)
@@ -373,7 +381,7 @@ void sl_vdev_limit_async_writes(struct sl_vdev *vdev, int limit)
 	    .async_write_min = config->async_write_min > 0 ? config->async_write_min : 1,
 	    .async_write_max = limit,
 	    .join_bytes = config->join_bytes,
-	    .write_gap_bytes = parity_of(vdev) > 0 ? WRITE_GAP_BYTES : 0,
+	    .write_gap_bytes = sl_vdev_parity(vdev) > 0 ? WRITE_GAP_BYTES : 0,
 	};
 }
 

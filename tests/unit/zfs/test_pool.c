@@ -222,7 +222,7 @@ Test(pool, tells_when_a_txg_has_made_everything_stable_and_forgets_its_log_recor
 	rig_free(rig);
 }
 
-/* Reads that took a disk, of 1000. */
+/* Reads that took a disk, of 1000 here and there. */
 static int misses(struct rig *rig, bool zero)
 {
 	struct sl_store_req read = {.op = SL_STORE_READ, .bytes = 16384, .file = 1, .zero = zero};
@@ -231,6 +231,7 @@ static int misses(struct rig *rig, bool zero)
 	for (int i = 0; i < 1000; i++) {
 		int64_t took_ns;
 
+		read.offset_bytes = i * 617 % 1000 * (3 * 128 * KIB);
 		submit(rig, read, &took_ns);
 		cr_assert(took_ns == 0 || took_ns == 50 * US);
 		n += took_ns > 0;
