@@ -123,7 +123,8 @@ static int sample(struct job *job, struct group *group, struct pair *pair, int i
 								  : 0;
 		timing.null_rtt_ns = result.null_ns;
 		timing_keep(pair, &timing);
-		sl_measured_sample(&pair->real, &result, job->dilate);
+		sl_measured_sample(&pair->real, sl_scenario_workload(job->sc, group->workload), &result,
+				   job->dilate);
 	}
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/signals.h"
+#include "sim/scenario/metric.h"
 
 #define QUICK_ROWS 100000
 #define QUICK_FILE_BYTES 536870912.0
@@ -23,7 +24,8 @@ bool sl_measured_runs(const struct sl_workload *workload, bool guest)
 {
 	switch (workload->kind) {
 	case SL_WL_SYNCWRITE:
-		return workload->access == SL_ACCESS_NFS && workload->metric == SL_METRIC_RATE;
+		return workload->access == SL_ACCESS_NFS &&
+		       sl_metric_of(workload).kind != SL_UNIT_NONE; /* iostat sees a pool's disks */
 	case SL_WL_FILEIO:
 		return true;
 	case SL_WL_OLTP:
@@ -101,7 +103,8 @@ void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct 
 	sl_measured_warn(cell, text);
 }
 
-void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate)
+void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload,
+			const struct sl_live_load_result *result, double dilate)
 {
 	struct sl_measure m = result->measure;
 	int64_t *const times[] = {&m.elapsed_ns, &m.mean_ns, &m.p50_ns, &m.p95_ns,
@@ -112,7 +115,7 @@ void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *
 		*times[i] = (int64_t)((double)*times[i] / dilate);
 	}
 	cell->measure = cell->n_samples == 0 ? m : cell->measure;
-	cell->samples[cell->n_samples++] = m.rate;
+	cell->samples[cell->n_samples++] = sl_metric_value(&m, workload);
 	cell->dilate = dilate;
 	if (result->warning[0] != '\0') {
 		sl_measured_warn(cell, result->warning);
@@ -133,7 +136,7 @@ int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, 
 			    : sl_stack_run(box, load, &setup, &measure, err);
 		if (rc == 0) {
 			cell->measure = i == 0 ? measure : cell->measure;
-			cell->samples[cell->n_samples++] = measure.rate;
+			cell->samples[cell->n_samples++] = sl_metric_value(&measure, load);
 		}
 	}
 	return rc == -EINTR ? 0 : rc;

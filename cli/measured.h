@@ -37,8 +37,9 @@ void sl_measured_busy_add(struct sl_measured_busy *busy, double share);
 void sl_measured_warn_busy(struct sl_cell *cell, const char *whose, const struct sl_measured_busy *busy);
 /* "WHAT were late by ... (p99) where ... (p50) is modelled" */
 void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing);
-/* Adds one run on the wall clock to the cell, undilated. */
-void sl_measured_sample(struct sl_cell *cell, const struct sl_live_load_result *result, double dilate);
+/* Adds one run of `workload` on the wall clock to the cell, undilated. */
+void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload,
+			const struct sl_live_load_result *result, double dilate);
 
 /* As many samples of the model as the measured cell has, with the same seeds; fewer, and perhaps none, after
  * Ctrl-C. */

@@ -245,7 +245,9 @@ void sl_report_number(double value, char *buf, size_t size)
 	int decimals = magnitude >= 99.95 || magnitude < 1e-9 ? 0
 		       : magnitude >= 9.995                   ? 1
 		       : magnitude >= 0.9995                  ? 2
-							      : 3;
+		       : magnitude >= 0.09995                 ? 3
+		       : magnitude >= 0.009995                ? 4
+							      : 5;
 
 	snprintf(buf, size, "%.*f", decimals, value);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/csv.h"
+#include "sim/scenario/metric.h"
 
 /* A name that begins like a formula would be one in a spreadsheet: it gets a quote in front. */
 static void csv_name(struct sl_csv *csv, const char *text)
@@ -32,6 +33,7 @@ static void csv_time(struct sl_csv *csv, int64_t ns)
 static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const struct sl_cell *cell)
 {
 	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
+	double bytes = sl_workload_bytes(workload);
 
 	csv_name(csv, sl_scenario_variant_name(sc, cell->variant));
 	csv_name(csv, workload->name);
@@ -43,6 +45,8 @@ static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const str
 	sl_csv_figure(csv, cell->has_published ? cell->published : (double)NAN);
 	sl_csv_figure(csv, cell->has_published ? cell->error_pct : (double)NAN);
 	sl_csv_text(csv, sl_role_name(cell->role));
+	sl_csv_figure(csv, cell->measure.rate);
+	sl_csv_figure(csv, bytes > 0 ? cell->measure.rate * bytes : (double)NAN);
 	csv_time(csv, cell->measure.mean_ns);
 	csv_time(csv, cell->measure.p50_ns);
 	csv_time(csv, cell->measure.p95_ns);
@@ -55,10 +59,11 @@ static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const str
 
 int sl_report_csv(void *arg, FILE *out, struct sl_err *err)
 {
-	static const char *const headings[] = {"variant", "workload", "engine",    "unit",      "value",
-					       "ci95",    "samples",  "published", "error_pct", "role",
-					       "mean_ns", "p50_ns",   "p95_ns",    "p99_ns",    "p999_ns",
-					       "max_ns",  "warning"};
+	static const char *const headings[] = {"variant",   "workload", "engine",  "unit",
+					       "value",     "ci95",     "samples", "published",
+					       "error_pct", "role",     "rate",    "bytes_per_second",
+					       "mean_ns",   "p50_ns",   "p95_ns",  "p99_ns",
+					       "p999_ns",   "max_ns",   "warning"};
 	const struct sl_report *report = arg;
 	struct sl_csv csv;
 

@@ -105,11 +105,11 @@ void sl_explain_ask(const struct sl_explain_report *report, FILE *in, FILE *out)
 		fprintf(out, "== %s with %s\n\n", workload->name, variant);
 		ask_layer(&cell->path[SL_EXPLAIN_P50], in, out);
 		if (cell->tried[slog]) {
-			ask_change(cell, variant, sl_workload_unit(workload), slog, in, out);
+			ask_change(cell, variant, sl_speed_unit(workload), slog, in, out);
 		}
 		best = sl_what_if_best(cell);
 		if (best >= 0 && best != (int)slog) {
-			ask_change(cell, variant, sl_workload_unit(workload), (enum sl_what_if)best, in, out);
+			ask_change(cell, variant, sl_speed_unit(workload), (enum sl_what_if)best, in, out);
 		}
 	}
 }

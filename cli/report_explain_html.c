@@ -128,7 +128,7 @@ static void page_workload(const struct sl_explain *explain, int workload, FILE *
 	}
 	fputs("<h2>", out);
 	sl_html_text(load->name, out);
-	fprintf(out, " <span class=\"mute small\">%s</span></h2>\n<p><strong>", sl_workload_unit(load));
+	fprintf(out, " <span class=\"mute small\">%s</span></h2>\n<p><strong>", sl_speed_unit(load));
 	sl_explain_conclusion(explain, workload, conclusion, sizeof(conclusion));
 	sl_html_text(conclusion, out);
 	fputs("</strong></p>\n", out);
@@ -139,9 +139,8 @@ static void page_workload(const struct sl_explain *explain, int workload, FILE *
 	}
 	fputs("<h3>What if</h3>\n<div class=\"grid charts\">\n<figure class=\"card\"><h3>", out);
 	sl_html_text(variant_name(explain, subject), out);
-	fprintf(out, " <span class=\"mute small\">%s; dashed: as it is</span></h3>\n",
-		sl_workload_unit(load));
-	sl_explain_svg_what_ifs(subject, sl_workload_unit(load), out);
+	fprintf(out, " <span class=\"mute small\">%s; dashed: as it is</span></h3>\n", sl_speed_unit(load));
+	sl_explain_svg_what_ifs(subject, sl_speed_unit(load), out);
 	fputs("</figure>\n</div>\n", out);
 	page_table(explain, workload, out);
 	page_busy(explain, workload, out);

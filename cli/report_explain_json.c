@@ -84,7 +84,7 @@ static json_t *json_cell(const struct sl_scenario *sc, const struct sl_explain_c
 
 	json_object_set_new(object, "variant", sl_json_text(sl_scenario_variant_name(sc, cell->variant)));
 	json_object_set_new(object, "workload", sl_json_text(workload->name));
-	json_object_set_new(object, "unit", json_string(sl_workload_unit(workload)));
+	json_object_set_new(object, "unit", json_string(sl_speed_unit(workload)));
 	json_object_set_new(object, "rate", sl_json_figure(cell->value));
 	json_object_set_new(object, "resources", json_resources(&cell->measure));
 	for (int q = 0; q < SL_EXPLAIN_QUANTILES; q++) {

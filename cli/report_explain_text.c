@@ -316,7 +316,7 @@ static void put_as_it_is(struct sl_table *table, const struct group *group)
 		return;
 	}
 	sl_table_put(table, SL_TINT_BOLD, "as it is, %s",
-		     sl_workload_unit(sl_scenario_workload(group->explain->scenario, workload)));
+		     sl_speed_unit(sl_scenario_workload(group->explain->scenario, workload)));
 	for (int i = 0; i < group->n; i++) {
 		sl_report_number(group->cells[i]->value, text, sizeof(text));
 		sl_table_put(table, SL_TINT_BOLD, "%s", text);

@@ -2,6 +2,7 @@
 #include "cli/full.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
+#include "sim/scenario/metric.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -270,10 +271,11 @@ static void td_text(const char *text, FILE *out)
 static void page_cell(const struct sl_report *report, const struct sl_cell *cell, bool published, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
+	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
 	const struct sl_measure *m = &cell->measure;
 	const int64_t times[] = {m->mean_ns, m->p50_ns, m->p95_ns, m->p99_ns, m->p999_ns, m->max_ns};
 
-	td_text(sl_scenario_workload(sc, cell->workload)->name, out);
+	td_text(workload->name, out);
 	td_text(sl_scenario_variant_name(sc, cell->variant), out);
 	td_text(sl_engine_name(cell->engine), out);
 	td_value(cell->value, out);
@@ -285,13 +287,18 @@ static void page_cell(const struct sl_report *report, const struct sl_cell *cell
 	} else {
 		fputs("<td class=\"mute\">-</td>", out);
 	}
-	td_text(sl_workload_unit(sl_scenario_workload(sc, cell->workload)), out);
+	td_text(sl_workload_unit(workload), out);
 	if (published && cell->has_published) {
 		td_value(cell->published, out);
 		td_percent(cell->error_pct, out);
 		td_text(sl_role_name(cell->role), out);
 	} else if (published) {
 		fputs("<td>-</td><td>-</td><td class=\"l\">-</td>", out);
+	}
+	if (sl_workload_bytes(workload) > 0) {
+		td_value(cell->measure.rate * sl_workload_bytes(workload) / 1e6, out);
+	} else {
+		fputs("<td class=\"mute\">-</td>", out);
 	}
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		td_time(times[i], out);
@@ -329,9 +336,10 @@ static void page_cells(const struct sl_report *report, bool published, FILE *out
 	      "<th class=\"l\">engine</th><th>value</th><th>95 %</th><th class=\"l\">unit</th>",
 	      out);
 	fputs(published ? "<th>published</th><th>error</th><th class=\"l\">role</th>" : "", out);
-	fputs("<th>mean</th><th>p50</th><th>p95</th><th>p99</th><th>p99.9</th><th>max</th></tr></"
-	      "thead>\n<tbody>\n",
-	      out);
+	fputs(
+	    "<th>MB/s</th><th>mean</th><th>p50</th><th>p95</th><th>p99</th><th>p99.9</th><th>max</th></tr></"
+	    "thead>\n<tbody>\n",
+	    out);
 	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
 		bool first = true;
 

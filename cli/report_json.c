@@ -9,31 +9,7 @@
 #include "cli/report_costs.h"
 #include "cli/report_paired.h"
 #include "sim/base/json.h"
-
-static const char *metric_name(const struct sl_workload *workload)
-{
-	static const char *const disk_metrics[] = {"iops",           "mib_rate",     "least_iops",
-						   "least_mib_rate", "steady_iops",  "steady_mib_rate",
-						   "steady_minutes", "fill_minutes", "latency"};
-
-	if (workload->metric == SL_METRIC_IOSTAT_WRITES) {
-		return "iostat_write_rate";
-	}
-	if (workload->metric == SL_METRIC_IOSTAT_KIB) {
-		return "iostat_kib_rate";
-	}
-	switch (workload->kind) {
-	case SL_WL_OLTP:
-		return "transaction_rate";
-	case SL_WL_FILEIO:
-		return "request_rate";
-	case SL_WL_SYNCWRITE:
-		return "write_rate";
-	case SL_WL_DISK:
-		return disk_metrics[workload->disk_metric];
-	}
-	return "";
-}
+#include "sim/scenario/metric.h"
 
 static const char *unit_name(enum sl_unit unit)
 {
@@ -160,15 +136,19 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_t *object = json_object();
 	json_t *samples = json_array();
 	json_t *warnings = json_array();
+	const struct sl_metric metric = sl_metric_of(workload);
+	double bytes = sl_workload_bytes(workload);
 	double dilate = cell->dilate > 0 ? cell->dilate : 1;
 
 	json_object_set_new(object, "variant", sl_json_text(sl_scenario_variant_name(sc, cell->variant)));
 	json_object_set_new(object, "workload", json_string(workload->name));
 	json_object_set_new(object, "engine", json_string(sl_engine_name(cell->engine)));
-	json_object_set_new(object, "metric", json_string(metric_name(workload)));
-	json_object_set_new(object, "unit", json_string(sl_workload_unit(workload)));
+	json_object_set_new(object, "metric", json_string(metric.name));
+	json_object_set_new(object, "unit", json_string(metric.unit));
 	json_object_set_new(object, "value", sl_json_figure(cell->value));
-	json_object_set_new(object, "raw", sl_json_figure(cell->value / dilate));
+	json_object_set_new(
+	    object, "raw",
+	    sl_json_figure(metric.kind == SL_UNIT_TIME ? cell->value * dilate : cell->value / dilate));
 	json_object_set_new(object, "dilate",
 			    dilate == (double)(int)dilate ? json_integer((json_int_t)dilate)
 							  : sl_json_figure(dilate));
@@ -177,6 +157,9 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 		json_array_append_new(samples, sl_json_figure(cell->samples[i]));
 	}
 	json_object_set_new(object, "samples", samples);
+	json_object_set_new(object, "rate", sl_json_figure(cell->measure.rate));
+	json_object_set_new(object, "bytes_per_second",
+			    bytes > 0 ? sl_json_figure(cell->measure.rate * bytes) : json_null());
 	cell_put_measure(object, &cell->measure);
 	json_object_set_new(object, "loss", sl_costs_json_loss(&cell->measure.loss));
 	json_object_set_new(object, "endurance",

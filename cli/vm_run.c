@@ -226,7 +226,7 @@ static int sample_keep(struct job *job, struct sl_cell *cell, struct sl_vm_sampl
 	struct cpus *cpus = &job->cpus[cell - job->cells];
 	int rc = timing_keep(job, cell, sample, err);
 
-	sl_measured_sample(cell, &sample->load, job->dilate);
+	sl_measured_sample(cell, sl_scenario_workload(job->sc, cell->workload), &sample->load, job->dilate);
 	sl_measured_busy_add(&cpus->guest, sample->evidence.guest_busy);
 	sl_measured_busy_add(&cpus->storage, sample->evidence.storage_busy);
 	sl_measured_busy_add(&cpus->host, sample->evidence.host_busy);

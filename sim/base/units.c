@@ -20,6 +20,9 @@ static const struct suffix time_suffixes[] = {{"s", 1e9},    {"ms", 1e6},   {"us
 static const struct suffix byte_suffixes[] = {
     {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
     {"KB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},    {NULL, 0}};
+/* As ZFS and QEMU write sizes; never printed. */
+static const struct suffix byte_letters[] = {
+    {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40}, {NULL, 0}};
 static const struct suffix rate_suffixes[] = {{"B/s", 1},           {"KiB/s", 0x1p10}, {"MiB/s", 0x1p20},
 					      {"GiB/s", 0x1p30},    {"TiB/s", 0x1p40}, {"KB/s", 1e3},
 					      {"MB/s", 1e6},        {"GB/s", 1e9},     {"TB/s", 1e12},
@@ -101,6 +104,36 @@ static double snap_to_integer(double value)
 	return value < 0 ? -nearest : nearest;
 }
 
+static const struct suffix *find(const struct suffix *suffixes, const char *name)
+{
+	for (const struct suffix *s = suffixes; s->name != NULL; s++) {
+		if (strcmp(name, s->name) == 0) {
+			return s;
+		}
+	}
+	return NULL;
+}
+
+/* The unit at `end`, perhaps behind a space; NULL when it is none of `unit`. */
+static const struct suffix *suffix_at(const char *end, enum sl_unit unit)
+{
+	const char *name = end[0] == ' ' && end[1] != '\0' ? end + 1 : end;
+	const struct suffix *suffix = find(kinds[unit].suffixes, name);
+
+	return suffix || unit != SL_UNIT_BYTES ? suffix : find(byte_letters, name);
+}
+
+const char *sl_units_suffix(const char *text, enum sl_unit unit, double *ret_size)
+{
+	const char *end = number_end(text);
+	const struct suffix *suffix = end ? suffix_at(end, unit) : NULL;
+
+	if (suffix) {
+		*ret_size = suffix->factor;
+	}
+	return suffix ? suffix->name : NULL;
+}
+
 int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_err *err)
 {
 	const char *end = number_end(text);
@@ -112,12 +145,8 @@ int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_e
 		return sl_err_set(err, -EINVAL, "\"%.40s\" is not a number; write %s", text,
 				  kinds[unit].form);
 	}
-	for (suffix = kinds[unit].suffixes; suffix->name != NULL; suffix++) {
-		if (strcmp(end, suffix->name) == 0) {
-			break;
-		}
-	}
-	if (suffix->name == NULL) {
+	suffix = suffix_at(end, unit);
+	if (suffix == NULL) {
 		return sl_err_set(err, -EINVAL, "\"%.40s\" has %s; write %s", text,
 				  *end == '\0' ? "no unit" : "a wrong unit", kinds[unit].form);
 	}

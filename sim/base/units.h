@@ -1,4 +1,4 @@
-/* Numbers with units, as users write them: "6GiB", "0.15ms". A missing or foreign unit is an error. */
+/* Numbers with units, as users write them: "6GiB", "0.15 ms". A missing or foreign unit is an error. */
 #ifndef SL_BASE_UNITS_H
 #define SL_BASE_UNITS_H
 
@@ -10,7 +10,7 @@
 enum sl_unit {
 	SL_UNIT_NONE,  /* plain number: counts, ratios */
 	SL_UNIT_TIME,  /* ns, us, ms, s, min, h -> ns */
-	SL_UNIT_BYTES, /* B, KiB, MiB, GiB, TiB, KB (1000), MB, GB, TB -> bytes */
+	SL_UNIT_BYTES, /* B, KiB, MiB, GiB, TiB or K, M, G, T, KB (1000), MB, GB, TB -> bytes */
 	SL_UNIT_RATE,  /* bytes unit + "/s", Mbit/s, Gbit/s -> bytes per second */
 	SL_UNIT_IOPS   /* "/s" or "IOPS" -> per second */
 };
@@ -18,6 +18,10 @@ enum sl_unit {
 /* Parses all of `text`; *ret is in the base unit (ns, bytes, bytes/s, 1/s). "4x", "nan", "inf", "",
  * hexadecimal, "1e999" and trailing text are -EINVAL; the message names the text and what would be right. */
 int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_err *err);
+
+/* The unit that `text` carries behind its number: a static string, and its size in base units; NULL when it
+ * is none of `unit`. */
+const char *sl_units_suffix(const char *text, enum sl_unit unit, double *ret_size);
 
 /* Writes the shortest usual form ("150us", "6GiB", "100MB/s") into buf, always terminated. */
 void sl_units_format(double value, enum sl_unit unit, char *buf, size_t size);

@@ -133,7 +133,14 @@ enum {
 enum {
 	SL_METRIC_RATE,
 	SL_METRIC_IOSTAT_WRITES,
-	SL_METRIC_IOSTAT_KIB
+	SL_METRIC_IOSTAT_KIB,
+	SL_METRIC_THROUGHPUT,
+	SL_METRIC_MEAN,
+	SL_METRIC_P50,
+	SL_METRIC_P95,
+	SL_METRIC_P99,
+	SL_METRIC_P999,
+	SL_METRIC_MAX
 };
 
 enum {
@@ -145,7 +152,14 @@ enum {
 	SL_DISK_STEADY_MIB,
 	SL_DISK_STEADY_MINUTES,
 	SL_DISK_FILL_MINUTES,
-	SL_DISK_LATENCY_US
+	SL_DISK_LATENCY_US,
+	SL_DISK_THROUGHPUT,
+	SL_DISK_MEAN,
+	SL_DISK_P50,
+	SL_DISK_P95,
+	SL_DISK_P99,
+	SL_DISK_P999,
+	SL_DISK_MAX
 };
 enum {
 	SL_DISK_FLUSH_NEVER,
@@ -161,6 +175,9 @@ struct sl_workload {
 	char name[64];
 	enum sl_workload_kind kind;
 	int run; /* the workload whose run this one looks at: itself, or the one named by `of` */
+	const char
+	    *unit; /* its figure is shown in, as published, static; NULL: the usual one of its metric */
+	double unit_size; /* of that unit, in base units */
 #define SL_WL_NUM(kinds, key, unit, field, dflt, min, max, help) double field;
 #define SL_WL_INT(kinds, key, field, dflt, min, max, help) int64_t field;
 #define SL_WL_ENUM(kinds, key, field, dflt, words, help) int field;

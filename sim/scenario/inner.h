@@ -157,9 +157,15 @@ int sl_device_read_members(const struct sl_reader *r, struct sl_device *device, 
 int sl_device_read_curve(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node);
 int sl_device_check(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node);
 
-/* parts.c: workloads, variants and published figures of a scenario. */
+/* parts.c: workloads and variants of a scenario. */
 int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map);
 int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map);
+/* "unknown workload 'NAME'; did you mean ...?" and the like at `node`. Return -EINVAL. */
+int sl_scenario_fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			      const char *name);
+int sl_scenario_fail_variant(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			     const char *name);
+/* published.c: variants and workloads are known. */
 int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map);
 /* questions.c: variants and workloads are known. */
 int sl_scenario_read_questions(const struct sl_reader *r, const yaml_node_t *list);

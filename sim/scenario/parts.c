@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/series.h"
+#include "sim/scenario/metric.h"
 
 #define KIND_WORDS "oltp|fileio|syncwrite|disk"
 
@@ -128,6 +129,11 @@ static int check_disk(const struct sl_yaml *yaml, const yaml_node_t *map, const 
 static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 			  const struct sl_workload *workload, struct sl_err *err)
 {
+	if (!sl_metric_fits(workload)) {
+		return sl_yaml_fail(yaml, map, workload->name, err,
+				    "this metric is not of its kind: a transaction has no size in bytes, and "
+				    "iostat is of syncwrite; write rate, mean, p50, p95, p99, p999 or max");
+	}
 	if (workload->max_time_ns <= 0 && workload->max_requests == 0) {
 		return sl_yaml_fail(yaml, map, workload->name, err,
 				    "never ends; give max_time or max_requests a value above 0");
@@ -163,8 +169,8 @@ static int set_defaults(const struct sl_reader *r, struct sl_workload *workload)
 	return 0;
 }
 
-static int fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *key,
-			 const char *name)
+int sl_scenario_fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			      const char *name)
 {
 	struct sl_nearest nearest = sl_nearest_to(name);
 	char hint[160];
@@ -185,7 +191,7 @@ static int start_look(const struct sl_reader *r, const yaml_node_t *map, const y
 	int at = name ? sl_scenario_find_workload(r->sc, name) : -1;
 
 	if (at < 0) {
-		return name ? fail_workload(r, of, "of", name) : -EINVAL;
+		return name ? sl_scenario_fail_workload(r, of, "of", name) : -EINVAL;
 	}
 	*workload = r->sc->workloads[at];
 	for (int i = 0; i < sl_yaml_pairs(map); i++) {
@@ -262,7 +268,8 @@ static int read_set(const struct sl_reader *r, const yaml_node_t *map, struct sl
 	return rc;
 }
 
-static int fail_variant(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name)
+int sl_scenario_fail_variant(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+			     const char *name)
 {
 	struct sl_nearest nearest = sl_nearest_to(name);
 	char hint[160];
@@ -282,7 +289,7 @@ static int read_extends(const struct sl_reader *r, const yaml_node_t *node, stru
 		return -EINVAL;
 	}
 	variant->parent = sl_scenario_find_variant(r->sc, text);
-	return variant->parent < 0 ? fail_variant(r, node, "extends", text) : 0;
+	return variant->parent < 0 ? sl_scenario_fail_variant(r, node, "extends", text) : 0;
 }
 
 static int read_variant(const struct sl_reader *r, const yaml_node_t *map, struct sl_variant *variant)
@@ -351,89 +358,6 @@ int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map)
 	}
 	for (int i = 0; rc == 0 && i < n; i++) {
 		rc = check_cycle(r, map, i);
-	}
-	return rc;
-}
-
-static int read_cell_value(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_published *cell,
-			   struct sl_err *err)
-{
-	static const struct sl_schema_row row = {
-	    .key = "value", .type = SL_ROW_NUMBER, .unit = SL_UNIT_NONE, .min = 1e-3, .max = 1e9};
-	const char *text = sl_yaml_scalar(yaml, node, "value", err);
-
-	if (!text) {
-		return -EINVAL;
-	}
-	if (sl_schema_parse(&row, text, &cell->value, err)) {
-		sl_yaml_wrap(yaml, node, "value", err);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int read_cell_role(const struct sl_yaml *yaml, const yaml_node_t *node, struct sl_published *cell,
-			  struct sl_err *err)
-{
-	const char *text = sl_yaml_scalar(yaml, node, "role", err);
-	int at = text ? sl_schema_word("calibrate|predict", text) : -1;
-
-	if (text && at < 0) {
-		sl_yaml_fail(yaml, node, "role", err, "'%.40s' is not known; write calibrate or predict",
-			     text);
-	}
-	if (at < 0) {
-		return -EINVAL;
-	}
-	cell->role = at == 0 ? SL_ROLE_CALIBRATE : SL_ROLE_PREDICT;
-	return 0;
-}
-
-static int read_cell(const struct sl_reader *r, struct sl_yaml_pair cell_pair, struct sl_published *cell)
-{
-	int rc = sl_yaml_want_map(r->yaml, cell_pair.value, cell_pair.key, r->err);
-
-	for (int i = 0; rc == 0 && i < sl_yaml_pairs(cell_pair.value); i++) {
-		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, cell_pair.value, i);
-
-		if (strcmp(pair.key, "value") == 0) {
-			rc = read_cell_value(r->yaml, pair.value, cell, r->err);
-		} else if (strcmp(pair.key, "role") == 0) {
-			rc = read_cell_role(r->yaml, pair.value, cell, r->err);
-		} else {
-			rc = sl_yaml_fail(r->yaml, pair.key_node, NULL, r->err,
-					  "unknown key '%.63s'; a published figure has value and role",
-					  pair.key);
-		}
-	}
-	if (rc == 0 && cell->value <= 0) {
-		rc = sl_yaml_fail(r->yaml, cell_pair.value, cell_pair.key, r->err,
-				  "'value' is missing; write {value: 188, role: predict}");
-	}
-	return rc;
-}
-
-int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map)
-{
-	int rc = sl_yaml_want_map(r->yaml, map, "published", r->err);
-
-	for (int i = 0; rc == 0 && i < sl_yaml_pairs(map); i++) {
-		struct sl_yaml_pair row = sl_yaml_pair(r->yaml, map, i);
-		int variant = sl_scenario_find_variant(r->sc, row.key);
-
-		if (variant < 0) {
-			return fail_variant(r, row.key_node, "published", row.key);
-		}
-		rc = sl_yaml_want_map(r->yaml, row.value, row.key, r->err);
-		for (int j = 0; rc == 0 && j < sl_yaml_pairs(row.value); j++) {
-			struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, row.value, j);
-			int workload = sl_scenario_find_workload(r->sc, pair.key);
-
-			rc = workload < 0
-				 ? fail_workload(r, pair.key_node, "published", pair.key)
-				 : read_cell(r, pair,
-					     &r->sc->published[variant * r->sc->n_workloads + workload]);
-		}
 	}
 	return rc;
 }

@@ -25,7 +25,7 @@ enum sl_role {
 };
 
 struct sl_published {
-	double value; /* requests or transactions per second */
+	double value; /* in the unit that the workload is shown in: sl_metric_of */
 	enum sl_role role;
 };
 

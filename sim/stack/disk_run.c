@@ -6,7 +6,6 @@
 #include "sim/device/ssd.h"
 
 #define STEPS 600
-#define MIB 1048576.0
 #define MINUTE_NS 60e9
 
 /* "Steady" as the terms of the published saturation tests put it. */
@@ -36,6 +35,12 @@ static int saturate(const struct sl_dev_spec *spec, const struct sl_workload *wo
 	struct sl_ssd_curve curve = {0};
 	int rc;
 
+	if (workload->disk_metric >= SL_DISK_P50 && workload->disk_metric <= SL_DISK_MAX) {
+		return sl_err_set(err, -EINVAL,
+				  "workload %s: of an SSD that fills up only the mean latency is known; "
+				  "write metric: mean, or flush: each",
+				  workload->name);
+	}
 	load.span_bytes =
 	    load.span_bytes > (int64_t)spec->capacity_bytes ? (int64_t)spec->capacity_bytes : load.span_bytes;
 	rc = sl_ssd_saturate(spec, &load, &curve, err);
@@ -140,10 +145,19 @@ double sl_disk_value(const struct sl_measure *measure, const struct sl_workload 
 	case SL_DISK_MIB:
 	case SL_DISK_LEAST_MIB:
 	case SL_DISK_STEADY_MIB:
-		return rate_of(measure, workload) * workload->block_bytes / MIB;
+	case SL_DISK_THROUGHPUT:
+		return rate_of(measure, workload) * workload->block_bytes;
 	case SL_DISK_LATENCY_US:
+	case SL_DISK_MEAN:
 		rate = rate_of(measure, workload);
-		return rate > 0 ? (double)(workload->depth * workload->threads) * 1e6 / rate : 0;
+		return rate > 0 ? (double)(workload->depth * workload->threads) * 1e9 / rate : 0;
+	case SL_DISK_P50:
+	case SL_DISK_P95:
+	case SL_DISK_P99:
+	case SL_DISK_P999:
+	case SL_DISK_MAX:
+		return (double)sl_measure_time(measure,
+					       workload->disk_metric - SL_DISK_MEAN + SL_METRIC_MEAN);
 	case SL_DISK_STEADY_MINUTES:
 		at_ns = sl_series_steady_ns(&measure->series, STEADY_WINDOW_NS, STEADY_TOLERANCE);
 		break;
@@ -155,21 +169,4 @@ double sl_disk_value(const struct sl_measure *measure, const struct sl_workload 
 		return rate_of(measure, workload);
 	}
 	return at_ns < 0 ? 0 : (double)at_ns / MINUTE_NS;
-}
-
-const char *sl_disk_unit(const struct sl_workload *workload)
-{
-	switch (workload->disk_metric) {
-	case SL_DISK_MIB:
-	case SL_DISK_LEAST_MIB:
-	case SL_DISK_STEADY_MIB:
-		return "MiB/s";
-	case SL_DISK_STEADY_MINUTES:
-	case SL_DISK_FILL_MINUTES:
-		return "minutes";
-	case SL_DISK_LATENCY_US:
-		return "us";
-	default:
-		return "IOPS";
-	}
 }

@@ -9,8 +9,8 @@
 int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload,
 		const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err);
 
-/* What the workload reports of the rate over time, in sl_disk_unit; 0 when the run was too short to tell. */
+/* What the workload reports of the rate over time, in its metric's base unit (minutes are minutes); 0 when
+ * the run was too short to tell. */
 double sl_disk_value(const struct sl_measure *measure, const struct sl_workload *workload);
-const char *sl_disk_unit(const struct sl_workload *workload);
 
 #endif

@@ -134,10 +134,13 @@ static int find_paths(const struct subject *subject, const struct operations *op
 static int disk_path(const struct subject *subject, struct sl_explain_cell *ret, struct sl_err *err)
 {
 	int rc = sl_stack_run(subject->box, subject->workload, subject->setup, &ret->measure, err);
-	const int64_t latency_ns[SL_EXPLAIN_QUANTILES] = {ret->measure.p50_ns, ret->measure.p99_ns};
+	const struct sl_measure *m = &ret->measure;
+	/* Of an SSD that fills up only the mean is known. */
+	const int64_t latency_ns[SL_EXPLAIN_QUANTILES] = {m->p50_ns > 0 ? m->p50_ns : m->mean_ns,
+							  m->p50_ns > 0 ? m->p99_ns : m->mean_ns};
 
-	ret->value = rc == 0 ? sl_metric_value(&ret->measure, subject->workload) : 0;
-	ret->has_path = rc == 0 && ret->measure.p50_ns > 0;
+	ret->value = rc == 0 ? sl_speed_value(&ret->measure, subject->workload) : 0;
+	ret->has_path = rc == 0 && latency_ns[0] > 0;
 	for (int q = 0; ret->has_path && rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
 		rc = sl_path_of_disk(latency_ns[q], &ret->path[q]);
 	}
@@ -162,7 +165,7 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 	first.trace = ops.trace;
 	sl_trace_select(ops.trace, "guest", NULL, 0);
 	rc = sl_stack_run(box, workload, &first, &ret->measure, err);
-	ret->value = rc == 0 ? sl_metric_value(&ret->measure, workload) : 0;
+	ret->value = rc == 0 ? sl_speed_value(&ret->measure, workload) : 0;
 	if (rc == 0 && operations_sort(&ops) < 0) {
 		rc = sl_err_set(err, -ENOMEM, "explain: out of memory");
 	}
@@ -190,7 +193,7 @@ static int try_changes(const struct sl_box *box, const struct sl_workload *workl
 		cell->tried[what] = sl_what_if_apply((enum sl_what_if)what, workload, &changed);
 		if (cell->tried[what]) {
 			rc = sl_stack_run(&changed, &bounded, setup, &measure, err);
-			cell->rate[what] = rc == 0 ? sl_metric_value(&measure, workload) : 0;
+			cell->rate[what] = rc == 0 ? sl_speed_value(&measure, workload) : 0;
 			/* Time stood still: nothing is left that costs any. */
 			cell->tried[what] = rc == 0 && measure.elapsed_ns > 0;
 		}
@@ -495,14 +498,14 @@ void sl_explain_conclusion(const struct sl_explain *explain, int workload, char 
 	buf[0] = '\0';
 	if (cell && load->kind == SL_WL_DISK) {
 		append(buf, size, "%s, %.0f %s with %s: a bare disk, all of a write is the drive's own time",
-		       load->name, cell->value, sl_workload_unit(load),
+		       load->name, cell->value, sl_speed_unit(load),
 		       sl_scenario_variant_name(explain->scenario, cell->variant));
 		return;
 	}
 	if (!cell || cell->measure.n_resources == 0) {
 		return;
 	}
-	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->value, sl_workload_unit(load),
+	append(buf, size, "%s, %.0f %s with %s: ", load->name, cell->value, sl_speed_unit(load),
 	       sl_scenario_variant_name(explain->scenario, cell->variant));
 	conclude_slog(cell, buf, size);
 	conclude_limit(cell, buf, size);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/stack/record.h"
-
+#include "sim/scenario/metric.h"
 #include "sim/stack/disk_run.h"
+#include "sim/stack/record.h"
 
 #define SATURATED 0.9 /* a resource busier than this is named as the limit */
 
@@ -21,23 +21,34 @@ const char *sl_engine_name(enum sl_engine engine)
 
 const char *sl_metric_unit(enum sl_workload_kind kind)
 {
-	static const char *const units[] = {"TPS", "requests/s", "writes/s", "IOPS"};
-
-	return units[kind];
+	return sl_metric_of(&(struct sl_workload){.kind = kind}).unit;
 }
 
 const char *sl_workload_unit(const struct sl_workload *workload)
 {
-	static const char *const units[] = {
-	    [SL_METRIC_IOSTAT_WRITES] = "log writes/s", [SL_METRIC_IOSTAT_KIB] = "log KiB/s"};
-
-	if (workload->kind == SL_WL_DISK) {
-		return sl_disk_unit(workload);
-	}
-	return workload->metric == SL_METRIC_RATE ? sl_metric_unit(workload->kind) : units[workload->metric];
+	return sl_metric_of(workload).unit;
 }
 
-double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload)
+int64_t sl_measure_time(const struct sl_measure *measure, int metric)
+{
+	switch (metric) {
+	case SL_METRIC_P50:
+		return measure->p50_ns;
+	case SL_METRIC_P95:
+		return measure->p95_ns;
+	case SL_METRIC_P99:
+		return measure->p99_ns;
+	case SL_METRIC_P999:
+		return measure->p999_ns;
+	case SL_METRIC_MAX:
+		return measure->max_ns;
+	default:
+		return measure->mean_ns;
+	}
+}
+
+/* In base units. */
+static double value_of(const struct sl_measure *measure, const struct sl_workload *workload)
 {
 	double seconds = (double)measure->elapsed_ns / 1e9;
 
@@ -45,13 +56,39 @@ double sl_metric_value(const struct sl_measure *measure, const struct sl_workloa
 		return sl_disk_value(measure, workload);
 	}
 	switch (workload->metric) {
+	case SL_METRIC_RATE:
+		return measure->rate;
+	case SL_METRIC_THROUGHPUT:
+		return measure->rate * sl_workload_bytes(workload);
 	case SL_METRIC_IOSTAT_WRITES:
 		return seconds > 0 ? (double)measure->log_requests / seconds : 0;
 	case SL_METRIC_IOSTAT_KIB:
 		return seconds > 0 ? (double)measure->log_bytes / 1024 / seconds : 0;
 	default:
-		return measure->rate;
+		return (double)sl_measure_time(measure, workload->metric);
 	}
+}
+
+double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload)
+{
+	return value_of(measure, workload) / sl_metric_of(workload).unit_size;
+}
+
+static bool is_latency(const struct sl_workload *workload)
+{
+	return sl_metric_of(workload).kind == SL_UNIT_TIME;
+}
+
+double sl_speed_value(const struct sl_measure *measure, const struct sl_workload *workload)
+{
+	return is_latency(workload) && workload->kind != SL_WL_DISK ? measure->rate
+								    : sl_metric_value(measure, workload);
+}
+
+const char *sl_speed_unit(const struct sl_workload *workload)
+{
+	return is_latency(workload) && workload->kind != SL_WL_DISK ? sl_metric_unit(workload->kind)
+								    : sl_workload_unit(workload);
 }
 
 int sl_result_add(struct sl_result *result, const struct sl_cell *cell)
@@ -292,6 +329,16 @@ static const struct sl_resource *busiest(const struct sl_measure *measure)
 	return most;
 }
 
+/* Operations per second are whole; others need digits. */
+static void gain_figure(const struct sl_cell *cell, const struct sl_workload *workload, char *buf,
+			size_t size)
+{
+	enum sl_unit kind = sl_metric_of(workload).kind;
+	bool digits = kind == SL_UNIT_RATE || kind == SL_UNIT_TIME;
+
+	(void)(digits ? snprintf(buf, size, "%.3g", cell->value) : snprintf(buf, size, "%.0f", cell->value));
+}
+
 void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
 		    size_t size)
 {
@@ -299,11 +346,11 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 	const struct sl_cell *slog = first_cell(result, workload, engine, true);
 	const struct sl_workload *w = sl_scenario_workload(result->scenario, workload);
 	const struct sl_resource *limit;
-	char what[80];
+	char what[80], before[32], after[32];
 	int n;
 
 	buf[0] = '\0';
-	if (!none || !slog || none->value <= 0) {
+	if (!none || !slog || none->value <= 0 || slog->value <= 0) {
 		return;
 	}
 	if (w->kind == SL_WL_OLTP) {
@@ -312,9 +359,12 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 	} else {
 		(void)snprintf(what, sizeof(what), "%s", w->name);
 	}
-	n = snprintf(buf, size, "%s: %.0f -> %.0f %s with %s, %.2fx", what, none->value, slog->value,
-		     sl_workload_unit(w), sl_scenario_variant_name(result->scenario, slog->variant),
-		     slog->value / none->value);
+	gain_figure(none, w, before, sizeof(before));
+	gain_figure(slog, w, after, sizeof(after));
+	n = snprintf(buf, size, "%s: %s -> %s %s with %s, %.2fx%s", what, before, after, sl_workload_unit(w),
+		     sl_scenario_variant_name(result->scenario, slog->variant),
+		     is_latency(w) ? none->value / slog->value : slog->value / none->value,
+		     is_latency(w) ? " shorter" : "");
 	limit = busiest(&slog->measure);
 	if (limit && n > 0 && (size_t)n < size) {
 		(void)snprintf(

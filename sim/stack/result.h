@@ -159,8 +159,14 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 const char *sl_engine_name(enum sl_engine engine);                /* "model", "model(lab)", "live", "vm" */
 const char *sl_metric_unit(enum sl_workload_kind kind);           /* of the kind's own metric */
 const char *sl_workload_unit(const struct sl_workload *workload); /* "TPS", "requests/s", "writes/s", ... */
-/* The figure that `workload` reports. */
+/* The figure that `workload` reports, in its unit. */
 double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload);
+/* The same, but the rate where a latency is reported and more would be worse (a bare disk's stays). And its
+ * unit. */
+double sl_speed_value(const struct sl_measure *measure, const struct sl_workload *workload);
+const char *sl_speed_unit(const struct sl_workload *workload);
+/* The latency that SL_METRIC_MEAN ... SL_METRIC_MAX stand for, in ns. */
+int64_t sl_measure_time(const struct sl_measure *measure, int metric);
 
 /* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind
  * its sockets. Owned by the caller: sl_store_free. *ret_pool is part of it, for its statistics. */

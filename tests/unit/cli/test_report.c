@@ -222,13 +222,11 @@ Test(csv, quotes_and_defuses_formulas)
 
 	made_init(&m, false);
 	text = rendered(sl_report_csv, &m);
-	assert_contains(
-	    text, "variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,mean_ns,p50_ns,"
-		  "p95_ns,p99_ns,p999_ns,max_ns,warning\n");
-	assert_contains(
-	    text,
-	    "none,\"oltp\"\"2'\",model,TPS,149.49,2.5,2,151,-1,calibrate,1300000,1234567,2000000,3000000,"
-	    "4000000,5000000,\n");
+	assert_contains(text, "variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,rate,"
+			      "bytes_per_second,mean_ns,p50_ns,p95_ns,p99_ns,p999_ns,max_ns,warning\n");
+	assert_contains(text, "none,\"oltp\"\"2'\",model,TPS,149.49,2.5,2,151,-1,calibrate,149.49,,1300000,"
+			      "1234567,2000000,3000000,"
+			      "4000000,5000000,\n");
 	assert_contains(text, "\n'=s3500<i>,");
 	assert_contains(text, "191.123,");
 	free(text);

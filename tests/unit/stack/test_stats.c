@@ -59,6 +59,65 @@ Test(stats, a_run_s_latencies_have_mean_quantiles_and_maximum)
 	cr_assert_eq(m.max_ns, 1000000);
 }
 
+/* One made run: 1000 operations of 16 KiB a second, 250 log writes of 500 KiB in all over 2 s; each metric of
+ * each kind by hand. */
+Test(stats, every_metric_of_a_run_in_its_unit)
+{
+	const struct sl_measure run = {.rate = 1000,
+				       .elapsed_ns = 2000000000,
+				       .mean_ns = 2100000,
+				       .p50_ns = 2000000,
+				       .p95_ns = 3000000,
+				       .p99_ns = 4500000,
+				       .p999_ns = 9000000,
+				       .max_ns = 12345678,
+				       .log_requests = 250,
+				       .log_bytes = 512000};
+	static const struct {
+		enum sl_workload_kind kind;
+		int metric;
+		double value;
+		const char *unit;
+	} rows[] = {
+	    {SL_WL_OLTP, SL_METRIC_RATE, 1000, "TPS"},
+	    {SL_WL_FILEIO, SL_METRIC_RATE, 1000, "requests/s"},
+	    {SL_WL_SYNCWRITE, SL_METRIC_RATE, 1000, "writes/s"},
+	    {SL_WL_DISK, SL_DISK_IOPS, 1000, "IOPS"},
+	    {SL_WL_SYNCWRITE, SL_METRIC_IOSTAT_WRITES, 125, "log writes/s"},
+	    {SL_WL_SYNCWRITE, SL_METRIC_IOSTAT_KIB, 250, "log KiB/s"},
+	    {SL_WL_FILEIO, SL_METRIC_THROUGHPUT, 16.384, "MB/s"},
+	    {SL_WL_SYNCWRITE, SL_METRIC_THROUGHPUT, 16.384, "MB/s"},
+	    {SL_WL_DISK, SL_DISK_THROUGHPUT, 16.384, "MB/s"},
+	    {SL_WL_DISK, SL_DISK_MIB, 15.625, "MiB/s"},
+	    {SL_WL_OLTP, SL_METRIC_MEAN, 2.1, "ms"},
+	    {SL_WL_FILEIO, SL_METRIC_P50, 2, "ms"},
+	    {SL_WL_SYNCWRITE, SL_METRIC_P95, 3, "ms"},
+	    {SL_WL_OLTP, SL_METRIC_P99, 4.5, "ms"},
+	    {SL_WL_FILEIO, SL_METRIC_P999, 9, "ms"},
+	    {SL_WL_SYNCWRITE, SL_METRIC_MAX, 12.345678, "ms"},
+	    {SL_WL_DISK, SL_DISK_MEAN, 4, "ms"}, /* Little's law: 4 in flight */
+	    {SL_WL_DISK, SL_DISK_LATENCY_US, 4000, "us"},
+	    {SL_WL_DISK, SL_DISK_P50, 2, "ms"},
+	    {SL_WL_DISK, SL_DISK_P95, 3, "ms"},
+	    {SL_WL_DISK, SL_DISK_P99, 4.5, "ms"},
+	    {SL_WL_DISK, SL_DISK_P999, 9, "ms"},
+	    {SL_WL_DISK, SL_DISK_MAX, 12.345678, "ms"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl_workload w = {.kind = rows[i].kind,
+					.block_bytes = 16384,
+					.depth = 4,
+					.threads = 1,
+					.metric = rows[i].metric,
+					.disk_metric = rows[i].metric};
+
+		cr_assert_float_eq(sl_metric_value(&run, &w), rows[i].value, 1e-9, "row %zu: %.9g", i,
+				   sl_metric_value(&run, &w));
+		cr_assert_str_eq(sl_workload_unit(&w), rows[i].unit, "row %zu", i);
+	}
+}
+
 static struct sl_cell cell_of(enum sl_role role, double error_pct)
 {
 	return (struct sl_cell){.has_published = true, .role = role, .error_pct = error_pct};
@@ -101,6 +160,7 @@ Test(stats, the_gain_is_a_sentence_that_names_the_limit)
 	    {.variant = variant(sc, "none"), .workload = workload(sc, "oltp4"), .value = 207},
 	    {.variant = variant(sc, "s3500"), .workload = workload(sc, "oltp4"), .value = 271}};
 	struct sl_result result = {.scenario = sc, .n_cells = 2, .cells = cells};
+	struct sl_workload slow = *sl_scenario_workload(sc, workload(sc, "oltp4"));
 	char text[256];
 
 	cells[1].measure.n_resources = 2;
@@ -112,5 +172,14 @@ Test(stats, the_gain_is_a_sentence_that_names_the_limit)
 		  "SLOG can add no more");
 	sl_result_gain(&result, workload(sc, "oltp2"), SL_ENGINE_MODEL, text, sizeof(text));
 	cr_assert_str_eq(text, "");
+	/* Of a latency less is better: 14.1 / 3.6 = 3.917. */
+	slow.metric = SL_METRIC_P99;
+	(void)snprintf(slow.name, sizeof(slow.name), "p99");
+	cells[0].workload = cells[1].workload = sl_scenario_workload_add(sc, &slow, NULL);
+	cells[0].value = 14.1;
+	cells[1].value = 3.6;
+	sl_result_gain(&result, cells[0].workload, SL_ENGINE_MODEL, text, sizeof(text));
+	cr_assert(strncmp(text, "p99, 4 threads: 14.1 -> 3.6 ms with s3500, 3.92x shorter;", 57) == 0, "%s",
+		  text);
 	sl_scenario_free(sc);
 }
