@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,12 +110,15 @@ static void line_take(struct build *build, char *line)
 /* Until the last process of the build is gone: each holds the other end of the pipe. */
 static void script_follow(struct build *build)
 {
+	struct pollfd said = {.fd = fileno(build->lines), .events = POLLIN};
 	char *line = NULL;
 	size_t size = 0;
 	bool killed = false;
 
+	/* A line in a buffer of ours would not be seen by poll. */
+	(void)setvbuf(build->lines, NULL, _IONBF, 0);
 	for (;;) {
-		if (sl_signals_stopped() && !killed) {
+		if (!killed && sl_signals_poll(&said, 1) == -EINTR) {
 			kill(build->pid, SIGKILL);
 			killed = true;
 		}

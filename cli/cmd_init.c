@@ -1,5 +1,6 @@
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,7 @@ struct init {
 	const char *output;
 	bool yes, force;
 	struct sl_paths paths;
-	char *line; /* owned: the latest one read */
-	size_t line_size;
+	char line[2 * SL_INIT_ANSWER_MAX]; /* the latest one read */
 };
 
 static char *answer_of(struct sl_init *answers, const struct question *q)
@@ -213,18 +213,31 @@ static int answer_take(struct init *in, const struct question *q, const char *te
 	return rc;
 }
 
-/* One line without blanks around it into *ret. -EINTR after Ctrl-C, -EPIPE at the end of the input. */
+/* One line without blanks around it into *ret; it lives until the next one. -EINTR after Ctrl-C, -EPIPE at
+ * the end of the input. What is beyond any answer's length is dropped. */
 static int read_line(struct init *in, char **ret)
 {
-	ssize_t n = getline(&in->line, &in->line_size, stdin);
-	char *text = in->line;
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	char *text = in->line, byte = 0;
+	size_t n = 0;
+	bool any = false;
 
-	if (sl_signals_stopped()) {
-		return -EINTR;
+	while (byte != '\n') {
+		if (sl_signals_poll(&input, 1) == -EINTR) {
+			return -EINTR;
+		}
+		if (read(STDIN_FILENO, &byte, 1) <= 0) {
+			break;
+		}
+		any = true;
+		if (n < sizeof(in->line) - 1) {
+			text[n++] = byte;
+		}
 	}
-	if (n < 0) {
+	if (!any) {
 		return -EPIPE;
 	}
+	text[n] = '\0';
 	while (n > 0 && isspace((unsigned char)text[n - 1])) {
 		text[--n] = '\0';
 	}
@@ -349,7 +362,6 @@ int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_
 	/* Somebody may have made it while the questions were answered. */
 	rc = rc == 0 ? output_check(&in, err) : rc;
 	rc = rc == 0 ? write_checked(&in, err) : rc;
-	free(in.line);
 	if (rc == -EINTR) {
 		return SL_EXIT_INTERRUPTED;
 	}

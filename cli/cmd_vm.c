@@ -254,7 +254,7 @@ static void console_copy(int console)
 				       {.fd = console, .events = POLLIN}};
 		ssize_t n;
 
-		if (poll(fds, 2, -1) < 0 && (errno != EINTR || sl_signals_stopped())) {
+		if (sl_signals_poll(fds, 2) < 0) {
 			return;
 		}
 		if (fds[0].revents) {

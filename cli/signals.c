@@ -1,5 +1,6 @@
 #include "cli/signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -31,6 +32,25 @@ void sl_signals_install(void)
 bool sl_signals_stopped(void)
 {
 	return stopped != 0;
+}
+
+/* Blocked from the look at the flag until the kernel waits: nothing falls in between. */
+int sl_signals_poll(struct pollfd *fds, nfds_t n)
+{
+	sigset_t stops, before;
+	int rc = -EINTR;
+
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigaddset(&stops, SIGHUP);
+	sigprocmask(SIG_BLOCK, &stops, &before);
+	while (!stopped && rc == -EINTR) {
+		rc = ppoll(fds, n, NULL, &before);
+		rc = rc < 0 ? -errno : rc;
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return stopped ? -EINTR : rc;
 }
 
 void sl_signals_reset(void)

@@ -38,15 +38,13 @@ url="nfs://127.0.0.1/audit?$PORTS"
 pid=$!
 PIDS="$PIDS $pid"
 for round in 1 2 3; do
-	wait_for 20 reached "$SCRATCH/a1" $((round * 200)) || fail "no progress: $(cat "$SCRATCH/run")"
-	kill -KILL "$SERVER"
-	wait "$SERVER" 2>/dev/null || true
+	wait_for 60 reached "$SCRATCH/a1" $((round * 200)) || fail "no progress: $(cat "$SCRATCH/run")"
+	server_kill
 	server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=1ms --nfs-port="$NFS_PORT" --mount-port="$MOUNT_PORT"
 done
-wait_for 20 reached "$SCRATCH/a1" 800 || fail "no progress: $(cat "$SCRATCH/run")"
-kill -INT "$pid"
-rc=0
-wait "$pid" || rc=$?
+wait_for 60 reached "$SCRATCH/a1" 800 || fail "no progress: $(cat "$SCRATCH/run")"
+interrupt "$pid" || fail "ended before Ctrl-C"
+end_within 60 "$pid"
 [ "$rc" -eq 130 ] || fail "Ctrl-C gave $rc: $(cat "$SCRATCH/run")"
 expect_rc 0 timeout 60 "$LOAD" audit verify --url="$url" --acks="$SCRATCH/a1" --json=-
 grep -q '"lost": 0,' "$SCRATCH/out" || fail "lost: $(cat "$SCRATCH/out")"
@@ -59,10 +57,9 @@ db_start --innodb-flush-log-at-trx-commit=1
 "$LOAD" audit run $DB_AT --acks="$SCRATCH/a2" --threads=3 --block=200B --time=60s >"$SCRATCH/run" 2>"$SCRATCH/err" &
 pid=$!
 PIDS="$PIDS $pid"
-wait_for 20 reached "$SCRATCH/a2" 300 || fail "no progress: $(cat "$SCRATCH/err")"
+wait_for 60 reached "$SCRATCH/a2" 300 || fail "no progress: $(cat "$SCRATCH/err")"
 db_kill
-rc=0
-wait "$pid" || rc=$?
+end_within 60 "$pid"
 [ "$rc" -eq 1 ] || fail "a dead server gave $rc"
 one_line "$SCRATCH/err"
 db_start --innodb-flush-log-at-trx-commit=0
@@ -74,9 +71,9 @@ expect_rc 0 timeout 60 "$LOAD" audit verify $DB_AT --acks="$SCRATCH/a2"
 "$LOAD" audit run $DB_AT --acks="$SCRATCH/a3" --threads=3 --time=60s >"$SCRATCH/run" 2>"$SCRATCH/err" &
 pid=$!
 PIDS="$PIDS $pid"
-wait_for 20 reached "$SCRATCH/a3" 300 || fail "no progress: $(cat "$SCRATCH/err")"
+wait_for 60 reached "$SCRATCH/a3" 300 || fail "no progress: $(cat "$SCRATCH/err")"
 db_kill
-wait "$pid" || true
+end_within 60 "$pid"
 db_start --innodb-flush-log-at-trx-commit=1
 # shellcheck disable=SC2086 # words
 expect_rc 1 timeout 60 "$LOAD" audit verify $DB_AT --acks="$SCRATCH/a3"

@@ -25,7 +25,7 @@ serve_start() {
 	"$BIN/sloglab" serve quick --variant s3700 --dir "$SCRATCH/store" --bind "$address" --quiet >"$log" 2>&1 &
 	SERVER=$!
 	PIDS="$PIDS $SERVER"
-	wait_for 20 grep -q '^ready' "$log" || fail "serve: $(cat "$log")"
+	wait_for 60 grep -q '^ready' "$log" || fail "serve: $(cat "$log")"
 }
 
 chain_start() {
@@ -34,12 +34,12 @@ chain_start() {
 		--export "type=fuse,id=disk,node-name=disk,mountpoint=$file,writable=on,allow-other=off" >"$SCRATCH/qsd" 2>&1 &
 	CHAIN=$!
 	PIDS="$PIDS $CHAIN"
-	wait_for 20 test -s "$file" || fail "FUSE export: $(cat "$SCRATCH/qsd")"
+	wait_for 60 test -s "$file" || fail "FUSE export: $(cat "$SCRATCH/qsd")"
 }
 
 chain_stop() {
 	kill "$CHAIN"
-	wait "$CHAIN" 2>/dev/null || true
+	end_within 60 "$CHAIN"
 }
 
 fio_run() {
@@ -52,8 +52,7 @@ timeout 60 qemu-img create -q -f raw "nfs://$address/tank/vm/disk.raw" 24M || fa
 chain_start
 fio_run --do_verify=1
 chain_stop
-kill -KILL "$SERVER"
-wait "$SERVER" 2>/dev/null || true
+server_kill
 serve_start
 chain_start
 fio_run --verify_only=1

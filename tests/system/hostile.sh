@@ -11,8 +11,7 @@ PIDS="$PIDS $hostile"
 expect_rc 0 timeout 60 "$BIN/sloglab-load" syncwrite --url="$url" --time=3s --depth=8 --json=-
 ops=$(sed -n 's/.*"operations": \([0-9]*\).*/\1/p' "$SCRATCH/out")
 [ "$ops" -gt 100 ] || fail "only $ops writes beside hostile clients"
-rc=0
-wait "$hostile" || rc=$?
+end_within 60 "$hostile"
 [ "$rc" -eq 0 ] || fail "hostile client: $(cat "$SCRATCH/hostile")"
 kill -0 "$SERVER" || fail "the server died: $(cat "$SCRATCH/log")"
 

@@ -26,34 +26,41 @@ kills() {
 	shift
 	for round in $(seq "$count"); do
 		pause "$round"
-		kill -KILL "$SERVER"
-		wait "$SERVER" 2>/dev/null || true
+		server_kill
 		server_start "$SCRATCH/log" "$@" --nfs-port="$NFS_PORT" --mount-port="$MOUNT_PORT"
 	done
 }
 
-# load_start ACKS: three writers whose acknowledgements are noted outside of the server's reach. libnfs gives up now and
-# then when it is refused while the server is down: then another file and another list go on.
+# write_all ACKS: three writers whose acknowledgements are noted outside of the server's reach, until $SCRATCH/stop is
+# there. libnfs gives up now and then when it is refused while the server is down: then another file and another list go
+# on. Whoever starts the writers also ends them: nobody else knows whether they are between two starts. They die with it.
+write_all() {
+	n=0
+	while [ ! -e "$SCRATCH/stop" ]; do
+		n=$((n + 1))
+		setpriv --pdeathsig KILL "$LOAD" audit run --url="nfs://127.0.0.1/audit$n?$PORTS" --acks="$1.$n" --threads=3 \
+			--time=500s >"$SCRATCH/run" 2>&1 &
+		load=$!
+		while [ ! -e "$SCRATCH/stop" ] && kill -0 "$load" 2>/dev/null; do
+			sleep 0.05
+		done
+		# Not SIGINT, which it ignores until it has come so far as to catch it.
+		kill -TERM "$load" 2>/dev/null || true # it has ended
+		end_within 90 "$load" # three connections at most, 30 s each
+	done
+}
+
 load_start() {
 	rm -f "$SCRATCH/stop"
-	(
-		n=0
-		while [ ! -e "$SCRATCH/stop" ]; do
-			n=$((n + 1))
-			"$LOAD" audit run --url="nfs://127.0.0.1/audit$n?$PORTS" --acks="$1.$n" --threads=3 --time=500s \
-				>"$SCRATCH/run" 2>&1 &
-			echo $! >"$SCRATCH/load"
-			wait $! || true
-		done
-	) &
+	write_all "$1" &
 	loads=$!
 	PIDS="$PIDS $loads"
 }
 
 load_stop() {
 	: >"$SCRATCH/stop"
-	kill -INT "$(cat "$SCRATCH/load")" 2>/dev/null || true # may be between two
-	wait "$loads" || true
+	end_within 100 "$loads"
+	[ "$rc" -eq 0 ] || fail "the writers did not end: $(cat "$SCRATCH/run")"
 }
 
 # verify ACKS: looks for what the lists name; sets LOST.
@@ -79,7 +86,8 @@ PIDS="$PIDS $names"
 kills "$KILLS" --dir="$SCRATCH/store" --latency=200us
 load_stop
 kill -INT "$names" 2>/dev/null || true # when it failed, that is told below
-wait "$names" || fail "names: $(tail -1 "$SCRATCH/names")"
+end_within 60 "$names"
+[ "$rc" -eq 0 ] || fail "names: $(tail -1 "$SCRATCH/names")"
 acknowledged=$(cat "$SCRATCH"/acks.* | wc -l)
 [ "$acknowledged" -gt $((KILLS * 10)) ] || fail "only $acknowledged acknowledgements"
 [ "$(wc -l <"$SCRATCH/names")" -gt "$KILLS" ] || fail "only $(wc -l <"$SCRATCH/names") renames"
@@ -90,7 +98,7 @@ server_stop
 
 server_start "$SCRATCH/log" --dir="$SCRATCH/volatile" --latency=200us --sync-disabled
 load_start "$SCRATCH/lost"
-wait_for 20 sh -c "[ \"\$(wc -l <'$SCRATCH/lost.1')\" -gt 200 ]" || fail "no progress: $(cat "$SCRATCH/run")"
+wait_for 60 sh -c "[ \"\$(wc -l <'$SCRATCH/lost.1')\" -gt 200 ]" || fail "no progress: $(cat "$SCRATCH/run")"
 kills 1 --dir="$SCRATCH/volatile" --latency=200us --sync-disabled
 load_stop
 verify "$SCRATCH/lost"

@@ -21,29 +21,24 @@ need() {
 	command -v "$1" >/dev/null 2>&1 || skip "$1 is not installed (Debian package $2)"
 }
 
-stop_one() {
-	kill "$1" 2>/dev/null || true
-	wait "$1" 2>/dev/null || true
-}
-
 clean_up() {
-	for pid in $PIDS; do
-		kill -KILL "$pid" 2>/dev/null || true
-	done
+	# shellcheck disable=SC2086 # words
+	kill_children $PIDS
 	rm -rf "$SCRATCH"
 }
 trap clean_up EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT TERM HUP
+top=${0%/*}
+until [ -e "$top/tests/lib/processes.sh" ]; do
+	top=$top/..
+done
+# shellcheck source=tests/lib/processes.sh
+. "$top/tests/lib/processes.sh"
 
-# wait_for SECONDS COMMAND...: until the command succeeds.
-wait_for() {
-	tries=$(($1 * 20))
-	shift
-	while ! "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.05
-	done
+# server_kill: as a crash does.
+server_kill() {
+	kill -KILL "$SERVER" || fail "the server died by itself: $(cat "$log")"
+	wait "$SERVER" 2>/dev/null || true
 }
 
 # server_start LOG ARGS...: a datastore; sets SERVER, NFS_PORT, MOUNT_PORT.
@@ -54,7 +49,7 @@ server_start() {
 	"$BIN/system_nfsd" "$@" >"$log" 2>&1 &
 	SERVER=$!
 	PIDS="$PIDS $SERVER"
-	wait_for 20 grep -q ready "$log" || fail "the server did not start: $(cat "$log")"
+	wait_for 60 grep -q ready "$log" || fail "the server did not start: $(cat "$log")"
 	read -r _ NFS_PORT MOUNT_PORT <"$log"
 	# shellcheck disable=SC2034 # for the scripts
 	PORTS="nfsport=$NFS_PORT&mountport=$MOUNT_PORT"
@@ -62,9 +57,8 @@ server_start() {
 
 # server_stop: ends it cleanly and fails when that does not work.
 server_stop() {
-	kill "$SERVER"
-	rc=0
-	wait "$SERVER" || rc=$?
+	kill "$SERVER" || fail "the server died by itself: $(cat "$log")"
+	end_within 60 "$SERVER"
 	[ "$rc" -eq 0 ] || fail "the server ended with $rc: $(cat "$log")"
 }
 

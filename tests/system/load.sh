@@ -3,27 +3,35 @@
 . "${0%/*}/lib.sh"
 LOAD="$BIN/sloglab-load"
 
-server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=2ms --credit=20ms
+# 10 ms: much more than a busy machine needs to wake somebody.
+server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=10ms --credit=20ms
 url="nfs://127.0.0.1/?$PORTS"
 
-# A closed loop at 2 ms cannot do more than 500 requests/s, and depth 4 helps.
-expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=200 --json=-
-grep -q '"operations": 200,' "$SCRATCH/out" || fail "not 200 requests: $(cat "$SCRATCH/out")"
-rate=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")
-[ "$rate" -gt 50 ] || fail "rate $rate at depth 1"
-[ "$rate" -le 510 ] || fail "rate $rate at depth 1"
+rate_in() {
+	sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$1"
+}
+
+# A closed loop at 10 ms cannot do more than 100 requests/s, and depth 4 helps.
+depths() {
+	expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=200 --json="$SCRATCH/one"
+	grep -q '"operations": 200,' "$SCRATCH/one" || fail "not 200 requests: $(cat "$SCRATCH/one")"
+	rate=$(rate_in "$SCRATCH/one")
+	[ "$rate" -le 102 ] || fail "rate $rate at depth 1"
+	expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=400 --depth=2 --threads=2 --json="$SCRATCH/j"
+	deep=$(rate_in "$SCRATCH/j")
+	[ "$deep" -gt $((rate * 5 / 2)) ]
+}
+depths || depths || depths || fail "depth 4 gives $deep, depth 1 $rate, the third time"
+grep -q 'NULL call round trip' "$SCRATCH/out" || fail "no summary on stdout"
+expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=10 --json=-
 for key in p50 p95 p99 p999 null_call_ns elapsed_ns seed samples; do
 	grep -q "\"$key\":" "$SCRATCH/out" || fail "no $key in the JSON"
 done
-expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=400 --depth=2 --threads=2 --json="$SCRATCH/j"
-deep=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/j")
-[ "$deep" -gt $((rate * 5 / 2)) ] || fail "depth 4 gives $deep, depth 1 $rate"
-grep -q 'NULL call round trip' "$SCRATCH/out" || fail "no summary on stdout"
 
 # UNSTABLE + COMMIT costs two round trips.
 expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --max-requests=100 --stable=unstable_commit --pattern=random --json=-
-slow=$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")
-[ "$slow" -le 255 ] || fail "WRITE and COMMIT at 2 ms each gave $slow/s"
+slow=$(rate_in "$SCRATCH/out")
+[ "$slow" -le 51 ] || fail "WRITE and COMMIT at 10 ms each gave $slow/s"
 
 # fileio: the stages, alone and together; sysbench's rules.
 small="--files=4 --file-total=1MiB --block=16KiB"
@@ -44,10 +52,13 @@ expect_rc 0 timeout 60 "$LOAD" fileio --url="$url" $small --max-requests=50 --th
 grep -q '^\[ [0-9]*s \] thds: 4 tps: .* lat (ms,95%): ' "$SCRATCH/out" || fail "no ticker: $(cat "$SCRATCH/out")"
 [ "$(find "$SCRATCH/store/data" -type f | wc -l)" -eq 1 ] || fail "fileio left files"
 
-# Depth: four requests of one thread in flight, each verified.
-# shellcheck disable=SC2086
-expect_rc 0 timeout 60 "$LOAD" fileio --url="$url" $small --max-requests=400 --depth=4 --verify --json=-
-[ "$(sed -n 's/.*"rate": \([0-9]*\).*/\1/p' "$SCRATCH/out")" -gt 600 ] || fail "depth 4: $(cat "$SCRATCH/out")"
+# Depth: four requests of one thread in flight, each verified. One at a time it could not do more than 100.
+deep_verified() {
+	# shellcheck disable=SC2086
+	expect_rc 0 timeout 60 "$LOAD" fileio --url="$url" $small --max-requests=400 --depth=4 --verify --json=-
+	[ "$(rate_in "$SCRATCH/out")" -gt 120 ]
+}
+deep_verified || deep_verified || deep_verified || fail "depth 4: $(cat "$SCRATCH/out")"
 
 # A local folder: the same rules; files that are written in full, and removed.
 mkdir "$SCRATCH/folder"
@@ -77,10 +88,9 @@ expect_rc 0 timeout 60 "$LOAD" syncwrite --url="$url" --sizes --time=50ms --json
 "$LOAD" fileio --url="$url" $small --time=60s --report-interval=100ms >"$SCRATCH/int" 2>&1 &
 pid=$!
 PIDS="$PIDS $pid"
-wait_for 20 grep -q thds "$SCRATCH/int" || fail "no ticker"
-kill -INT "$pid"
-rc=0
-wait "$pid" || rc=$?
+wait_for 60 grep -q thds "$SCRATCH/int" || fail "no ticker"
+interrupt "$pid" || fail "ended before Ctrl-C"
+end_within 60 "$pid"
 [ "$rc" -eq 130 ] || fail "Ctrl-C gave $rc: $(cat "$SCRATCH/int")"
 grep -q 'interrupted' "$SCRATCH/int" || fail "no summary after Ctrl-C"
 [ "$(find "$SCRATCH/store/data" -type f | wc -l)" -eq 1 ] || fail "Ctrl-C left files"

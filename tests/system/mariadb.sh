@@ -18,14 +18,14 @@ db_start() {
 	PIDS="$PIDS $DB"
 	# shellcheck disable=SC2034 # for the scripts
 	DB_AT="--socket=$SCRATCH/sock --user=root"
-	wait_for 20 mariadb-admin --no-defaults -u root -S "$SCRATCH/sock" ping ||
+	wait_for 60 mariadb-admin --no-defaults -u root -S "$SCRATCH/sock" ping ||
 		fail "MariaDB did not start: $(cat "$SCRATCH/db.log")"
 }
 
 # db_kill: ends it as a crash does.
 db_kill() {
 	kill -KILL "$DB"
-	wait "$DB" || true
+	wait "$DB" 2>/dev/null || true
 }
 
 # db_ask SQL: the answer, without headings.

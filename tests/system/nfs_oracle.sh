@@ -24,13 +24,11 @@ oracle=$!
 PIDS="$PIDS $oracle"
 exec 3>"$SCRATCH/go"
 wait_for 60 grep -q half "$SCRATCH/out" || fail "$(cat "$SCRATCH/err")"
-kill -KILL "$SERVER"
-wait "$SERVER" 2>/dev/null || true
+server_kill
 server_start "$SCRATCH/log" --dir="$SCRATCH/killed" --export=/tank/vm --latency=20us --nfs-port="$NFS_PORT" \
 	--mount-port="$MOUNT_PORT"
 echo go >&3
-rc=0
-wait "$oracle" || rc=$?
+end_within 120 "$oracle"
 [ "$rc" -eq 0 ] || fail "after the kill: $(cat "$SCRATCH/err")"
 server_stop
 exec 3>&-

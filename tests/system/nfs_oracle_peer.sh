@@ -41,7 +41,7 @@ if command -v qemu-storage-daemon >/dev/null && command -v fio >/dev/null && [ -
 		--blockdev driver=raw,node-name=disk,file=net \
 		--export "type=fuse,id=disk,node-name=disk,mountpoint=$SCRATCH/disk,writable=on,allow-other=off" >"$SCRATCH/qsd" 2>&1 &
 	PIDS="$PIDS $!"
-	wait_for 20 test -s "$SCRATCH/disk" || fail "ganesha: FUSE export: $(cat "$SCRATCH/qsd")"
+	wait_for 60 test -s "$SCRATCH/disk" || fail "ganesha: FUSE export: $(cat "$SCRATCH/qsd")"
 	timeout 120 fio --name=verify --verify_state_save=0 --filename="$SCRATCH/disk" --size=24M --bs=16k --rw=randwrite --ioengine=psync --fsync=16 \
 		--verify=crc32c --verify_fatal=1 --do_verify=1 --output="$SCRATCH/fio" || fail "ganesha: fio: $(tail -5 "$SCRATCH/fio")"
 fi

@@ -9,7 +9,7 @@ server_start "$SCRATCH/log" --dir="$SCRATCH/store" --export=/tank/vm
 dumpcap -q -i lo -f "tcp port $NFS_PORT" -w "$SCRATCH/wire.pcapng" >"$SCRATCH/dumpcap" 2>&1 &
 capture=$!
 PIDS="$PIDS $capture"
-wait_for 10 grep -q '^File:' "$SCRATCH/dumpcap" || skip "cannot capture on lo: $(tail -1 "$SCRATCH/dumpcap")"
+wait_for 60 grep -q '^File:' "$SCRATCH/dumpcap" || skip "cannot capture on lo: $(tail -1 "$SCRATCH/dumpcap")"
 "$BIN/system_nfs_every" "$NFS_PORT" /tank/vm >"$SCRATCH/client" 2>&1 || fail "$(cat "$SCRATCH/client")"
 
 # Until the capture holds the last reply: PROC_UNAVAIL.
@@ -19,9 +19,9 @@ look() {
 all_captured() {
 	look -Y 'rpc.state_accept == 3' -T fields -e frame.number | grep -q .
 }
-wait_for 20 all_captured || fail "the capture is not complete: $(cat "$SCRATCH/tshark")"
+wait_for 60 all_captured || fail "the capture is not complete: $(cat "$SCRATCH/tshark")"
 kill -INT "$capture"
-wait "$capture" 2>/dev/null || true
+end_within 60 "$capture"
 
 bad=$(look -Y '_ws.malformed || _ws.short || rpc.fragment.error' -T fields -e frame.number -e _ws.col.Info)
 [ -z "$bad" ] || fail "malformed: $bad"

@@ -53,13 +53,20 @@ done
 [ "$(figure other)" -eq 0 ] || fail "update_index has no BEGIN"
 
 # Open loop: the rate is the arrivals', and the latency counts from when a transaction was due.
-expect_rc 0 oltp run --rows=2500 --list=update_index --rate=100 --arrivals=constant --threads=2 --time=2s \
-	--warm-up=100ms --report-interval=500ms --json="$SCRATCH/j"
-grep -q '^\[ [0-9]*s \] thds: 2 tps: .* qps: .* (r/w/o: .*) lat (ms,95%): .* err/s: 0.00' "$SCRATCH/out" ||
-	fail "no ticker: $(cat "$SCRATCH/out")"
-cp "$SCRATCH/j" "$SCRATCH/out"
-[ "$(figure operations)" -ge 190 ] || fail "$(figure operations) of 200 arrivals"
-[ "$(figure operations)" -le 201 ] || fail "$(figure operations) of 200 arrivals"
+# Two of 100 a second may be in flight at the end. A machine too busy to keep up says so; three times in a row, and that is
+# what was seen here.
+arrivals() {
+	expect_rc 0 oltp run --rows=2500 --list=update_index --rate=100 --arrivals=constant --threads=2 --time=2s \
+		--warm-up=100ms --report-interval=500ms --json="$SCRATCH/j"
+	grep -q '^\[ [0-9]*s \] thds: 2 tps: .* qps: .* (r/w/o: .*) lat (ms,95%): .* err/s: 0.00' "$SCRATCH/out" ||
+		fail "no ticker: $(cat "$SCRATCH/out")"
+	cp "$SCRATCH/out" "$SCRATCH/said"
+	cp "$SCRATCH/j" "$SCRATCH/out"
+	due=$(awk -v ns="$(figure elapsed_ns)" 'BEGIN { printf "%d", ns / 1e7 }')
+	[ "$(figure operations)" -ge $((due - 10)) ] && [ "$(figure operations)" -le $((due + 1)) ]
+}
+arrivals || arrivals || arrivals || grep -q 'did not keep up' "$SCRATCH/said" ||
+	fail "$(figure operations) of $due arrivals, and no warning"
 grep -q '"queue_ns"' "$SCRATCH/j" || fail "no time in the queue"
 # Beyond what it can do: requests queue, and both latency and a warning say so.
 expect_rc 0 oltp run --rows=2500 --rate=1000000 --time=1s --json=-
@@ -73,10 +80,9 @@ expect_rc 0 oltp cleanup
 "$LOAD" oltp $DB_AT --list=complex --rows=500 --time=60s --report-interval=100ms >"$SCRATCH/int" 2>&1 &
 pid=$!
 PIDS="$PIDS $pid"
-wait_for 20 grep -q thds "$SCRATCH/int" || fail "no ticker"
-kill -INT "$pid"
-rc=0
-wait "$pid" || rc=$?
+wait_for 60 grep -q thds "$SCRATCH/int" || fail "no ticker"
+interrupt "$pid" || fail "ended before Ctrl-C"
+end_within 60 "$pid"
 [ "$rc" -eq 130 ] || fail "Ctrl-C gave $rc: $(cat "$SCRATCH/int")"
 grep -q '(interrupted)' "$SCRATCH/int" || fail "no summary after Ctrl-C"
 [ -z "$(db_ask "SHOW TABLES FROM sbtest")" ] || fail "Ctrl-C left the table"
@@ -88,10 +94,9 @@ expect_rc 0 oltp prepare --rows=2500
 	>"$SCRATCH/dead" 2>"$SCRATCH/err" &
 pid=$!
 PIDS="$PIDS $pid"
-wait_for 20 grep -q thds "$SCRATCH/dead" || fail "no ticker"
+wait_for 60 grep -q thds "$SCRATCH/dead" || fail "no ticker"
 db_kill
-rc=0
-wait "$pid" || rc=$?
+end_within 60 "$pid"
 [ "$rc" -eq 1 ] || fail "a dead server gave $rc"
 one_line "$SCRATCH/err"
 grep -q 'did the server die' "$SCRATCH/err" || fail "no cause: $(cat "$SCRATCH/err")"
@@ -104,12 +109,11 @@ db_start --innodb-flush-log-at-trx-commit=1
 "$LOAD" oltp run $DB_AT --rows=2500 --time=60s --report-interval=100ms >"$SCRATCH/hang" 2>&1 &
 pid=$!
 PIDS="$PIDS $pid"
-wait_for 20 grep -q thds "$SCRATCH/hang" || fail "no ticker"
+wait_for 60 grep -q thds "$SCRATCH/hang" || fail "no ticker"
 kill -STOP "$DB"
-kill -INT "$pid"
-wait_for 10 grep -q '(interrupted)' "$SCRATCH/hang" || fail "no end: the server hangs"
-rc=0
-wait "$pid" || rc=$?
+interrupt "$pid" || fail "ended before Ctrl-C"
+wait_for 30 grep -q '(interrupted)' "$SCRATCH/hang" || fail "no end: the server hangs"
+end_within 60 "$pid"
 [ "$rc" -eq 130 ] || fail "Ctrl-C gave $rc: $(cat "$SCRATCH/hang")"
 db_kill
 

@@ -31,8 +31,7 @@ timeout 200 qemu-img compare -f raw -F raw "$SCRATCH/sparse" "$url/sparse.raw" |
 used=$(du -sm "$SCRATCH/store" | cut -f 1)
 [ "$used" -lt 200 ] || fail "the sparse disk takes $used MiB"
 # What the guest flushed survives kill -9.
-kill -KILL "$SERVER"
-wait "$SERVER" 2>/dev/null || true
+server_kill
 server_start "$SCRATCH/log" --dir="$SCRATCH/store" --bind="$address" --portmap-port=111 --nfs-port=2049 --export=/tank
 timeout 120 qemu-io -f raw -c 'read -P 0xa5 1M 64k' -c 'write -P 1 3M 4k' -c 'flush' "$url/disk.raw" >"$SCRATCH/io" ||
 	fail "$(cat "$SCRATCH/io")"

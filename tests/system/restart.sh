@@ -9,27 +9,23 @@ ports="--nfs-port=$NFS_PORT --mount-port=$MOUNT_PORT"
 client=$!
 PIDS="$PIDS $client"
 for round in 1 2 3; do
-	wait_for 20 grep -q "^$((round * 100))\$" "$SCRATCH/client" || fail "no progress: $(cat "$SCRATCH/client")"
-	kill -KILL "$SERVER"
-	wait "$SERVER" 2>/dev/null || true
+	wait_for 60 grep -q "^$((round * 100))\$" "$SCRATCH/client" || fail "no progress: $(cat "$SCRATCH/client")"
+	server_kill
 	# shellcheck disable=SC2086 # words
 	server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=1ms $ports
 done
-rc=0
-wait "$client" || rc=$?
+end_within 120 "$client"
 [ "$rc" -eq 0 ] || fail "the client ended with $rc: $(tail -3 "$SCRATCH/client")"
 
 # The lesson: unstable data, a kill, and a COMMIT that says nothing was lost.
 "$BIN/system_durability" "nfs://127.0.0.1/volatile?$PORTS&auto-traverse-mounts=0" unstable >"$SCRATCH/client" 2>&1 &
 client=$!
 PIDS="$PIDS $client"
-wait_for 20 grep -q "^written\$" "$SCRATCH/client" || fail "no progress: $(cat "$SCRATCH/client")"
-kill -KILL "$SERVER"
-wait "$SERVER" 2>/dev/null || true
+wait_for 60 grep -q "^written\$" "$SCRATCH/client" || fail "no progress: $(cat "$SCRATCH/client")"
+server_kill
 # shellcheck disable=SC2086
 server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=1ms $ports
-rc=0
-wait "$client" || rc=$?
+end_within 120 "$client"
 [ "$rc" -eq 0 ] || fail "the client ended with $rc: $(tail -3 "$SCRATCH/client")"
 grep -q "^lost 100 of 101\$" "$SCRATCH/client" || fail "$(cat "$SCRATCH/client")"
 server_stop

@@ -91,9 +91,10 @@ done
 # Ctrl-C: complete tables only, no file.
 "$sloglab" advise b3n-2014 --repeat 64 --json late.json >out 2>err &
 pid=$!
-await_cpu 50
-kill -INT "$pid"
-wait "$pid"
-[ $? -eq 130 ] || fail "Ctrl-C: not exit 130"
+PIDS=$pid
+wait_for 60 has_computed 50 "$pid" || fail "it does not compute"
+interrupt "$pid" || fail "it ended before Ctrl-C: $(cat err)"
+ends_soon "$pid"
+[ "$rc" -eq 130 ] || fail "Ctrl-C: exit $rc, not 130"
 [ -e late.json ] && fail "Ctrl-C left a file"
 finish

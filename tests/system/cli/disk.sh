@@ -80,16 +80,13 @@ expect 2 'neither a file nor a block device' test --file . --yes-destroy-data
 # 7. An export of our own: what the model says comes back over NBD, and a little more.
 "$sloglab" disk serve stec-mach16-slc-100,size=64MiB --dir served >serve.txt 2>&1 &
 server=$!
-tries=0
-while [ ! -S served/nbd.sock ] && [ $tries -lt 100 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+PIDS=$server
+wait_for 60 grep -q ready serve.txt || fail "disk serve: $(cat serve.txt)"
 expect 2 'would overwrite the export' test --nbd "nbd+unix:///stec-mach16-slc-100?socket=$work/served/nbd.sock"
 "$sloglab" disk test --nbd "nbd+unix:///stec-mach16-slc-100?socket=$work/served/nbd.sock" --time 50 \
 	--yes-destroy-data --csv nbd.csv >nbd.txt 2>&1 || fail "disk test --nbd: $(cat nbd.txt serve.txt)"
-kill "$server"
-wait "$server" 2>/dev/null
+kill "$server" || fail "disk serve died: $(cat serve.txt)"
+end_within 60 "$server"
 ns=$(awk -F, '$3 == "sync_write" && $4 == 4096 { printf "%d", $5 }' nbd.csv)
 [ "${ns:-0}" -gt 500000 ] || fail "disk test --nbd: 4 KiB in ${ns:-no} ns, modelled 637 us"
 expect 2 'connect' test --nbd "nbd+unix:///?socket=$work/gone" --yes-destroy-data

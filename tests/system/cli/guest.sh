@@ -7,10 +7,6 @@
 # The sandbox is a PID namespace without a /proc of its own, which LeakSanitizer needs; other tests look for leaks.
 ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
-skip() {
-	echo "skipped: $*"
-	exit 77
-}
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 "$sloglab" doctor | grep -q 'live with a database' || skip "$("$sloglab" doctor | grep -A1 'live, guest' | grep -B1 fix | head -2)"
 cd "$work" || exit 1
@@ -55,16 +51,12 @@ leftovers() {
 	grep "$ours" /proc/self/mounts
 }
 
+none_left() {
+	[ -z "$(leftovers)" ]
+}
+
 nothing_left() {
-	tries=0
-	while [ -n "$(leftovers)" ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || {
-			fail "$1: left $(leftovers)"
-			return
-		}
-		sleep 0.1
-	done
+	wait_for 30 none_left || fail "$1: left $(leftovers)"
 }
 
 # The process named $1 whose command line has our folder. The kernel keeps 15 letters of a name.
@@ -76,19 +68,19 @@ part() {
 	done
 }
 
-# Waits until $1 (a command) prints something.
+# Waits until a command prints something.
 await() {
-	tries=0
-	while [ -z "$("$@" 2>/dev/null)" ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 600 ] || return 1
-		sleep 0.1
-	done
+	wait_for 120 prints "$@"
+}
+
+prints() {
+	[ -n "$("$@")" ]
 }
 
 start() {
 	"$sloglab" run s.yaml --engine live --workload db --profile host.yaml >out.txt 2>err.txt &
 	main=$!
+	PIDS=$main
 }
 
 # Under load: the database answers and the generator, which names its result, runs.
@@ -116,9 +108,9 @@ for moment in "part qemu-storage-daemon" "part mariadbd" loading; do
 	start
 	# shellcheck disable=SC2086
 	await $moment || fail "$moment: never came: $(cat err.txt)"
-	kill -INT "$main"
-	wait "$main"
-	code=$?
+	interrupt "$main" || fail "it ended before Ctrl-C at $moment: $(cat err.txt)"
+	end_within 120 "$main"
+	code=$rc
 	[ "$code" -eq 130 ] || fail "Ctrl-C at $moment: exit $code: $(cat err.txt)"
 	nothing_left "Ctrl-C at $moment"
 done
@@ -128,8 +120,8 @@ for victim in qemu-storage-daemon mariadbd; do
 	start
 	await loading || fail "no load: $(cat err.txt)"
 	part "$victim" | xargs -r kill -KILL
-	wait "$main"
-	code=$?
+	end_within 120 "$main"
+	code=$rc
 	{ [ "$code" -eq 1 ] && [ "$(grep -c '^sloglab: ' err.txt)" -eq 1 ] && grep -q "$victim: died" err.txt; } ||
 		fail "$victim killed: exit $code, $(cat err.txt)"
 	nothing_left "$victim killed"
@@ -139,22 +131,21 @@ done
 start
 await loading || fail "no load: $(cat err.txt)"
 part qemu-storage-daemon | xargs -r kill -STOP
-wait "$main"
-code=$?
+end_within 120 "$main"
+code=$rc
 { [ "$code" -eq 1 ] && grep -q 'qemu-storage-daemon: .*stopped' err.txt; } || fail "stopped: exit $code, $(cat err.txt)"
 nothing_left "a stopped part"
+
+only_the_folder() {
+	! leftovers | grep -v '^sloglab-run'
+}
 
 # Our own death: processes, mounts and loop device go at once, the folder with the next run.
 start
 await loading || fail "no load: $(cat err.txt)"
 kill -KILL "$main"
-wait "$main" 2>/dev/null
-tries=0
-while leftovers | grep -qv '^sloglab-run' && [ "$tries" -lt 100 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
-leftovers | grep -qv '^sloglab-run' && fail "kill -9: left $(leftovers)"
+end_within 60 "$main"
+wait_for 30 only_the_folder || fail "kill -9: left $(leftovers)"
 [ -n "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "kill -9 leaves a folder for the next run to sweep"
 "$sloglab" run s.yaml --engine live --profile host.yaml --workload db --variant slog >out.txt 2>err.txt
 nothing_left "killed, then run again"

@@ -4,8 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if ! unshare --mount --pid --fork --map-root-user true 2>/dev/null; then
-	echo "skipped: no namespaces here"
-	exit 77
+	skip "no namespaces here"
 fi
 
 # A data folder like the installed one, whose images are small enough to watch.
@@ -33,7 +32,7 @@ stage_first() { echo first >>"$COUNT"; }
 stage_second() {
 	echo second >>"$COUNT"
 	mkdir -p "$out" && cp "$(built part)/file" "$out/file"
-	[ ! -e "$COUNT.wait" ] || { echo $$ >"$COUNT.pid"; mount -t tmpfs toy "$work"; sleep 60 & wait; }
+	[ ! -e "$COUNT.wait" ] || { echo $$ >"$COUNT.pid"; mount -t tmpfs toy "$work"; sleep 300 & wait; }
 	[ ! -e "$COUNT.full" ] || { mount -t tmpfs -o size=16k toy "$out"; head -c 100000 /dev/zero >"$out/file"; }
 	[ ! -e "$COUNT.broken" ] || { echo "compiler: out of luck"; false; echo "went on after a failure"; }
 }
@@ -62,14 +61,13 @@ one_line() {
 	[ "$(grep -vc '%' "$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
 }
 
+build_ended() {
+	! pgrep -f "$data/images/build.sh"
+}
+
 # Nothing runs any more, nothing is mounted.
 nothing_left() {
-	tries=100
-	while [ -s "$COUNT.pid" ] && pgrep -f "$data/images/build.sh" >/dev/null && [ $tries -gt 0 ]; do
-		tries=$((tries - 1))
-		sleep 0.05
-	done
-	! pgrep -f "$data/images/build.sh" >/dev/null || fail "the build still runs"
+	wait_for 60 build_ended || fail "the build still runs"
 	! grep -q "$work" /proc/self/mounts || fail "still mounted: $(grep "$work" /proc/self/mounts)"
 }
 
@@ -80,20 +78,15 @@ for signal in INT KILL; do
 	rm -f "$COUNT.pid"
 	"$sloglab" image build toy >"$work/out" 2>"$work/err" &
 	pid=$!
-	tries=400
-	while [ ! -s "$COUNT.pid" ] && [ $tries -gt 0 ]; do
-		tries=$((tries - 1))
-		sleep 0.05
-	done
-	[ -s "$COUNT.pid" ] || fail "the build did not come to the second stage: $(cat "$work/out" "$work/err")"
+	PIDS=$pid
+	wait_for 60 test -s "$COUNT.pid" || fail "the build did not come to the second stage: $(cat "$work/out" "$work/err")"
 	if [ $signal = INT ]; then
 		build 1 toy
 		says "another image build is running"
 	fi
-	kill -s $signal $pid
-	got=0
-	wait $pid || got=$?
-	[ $signal = KILL ] || [ "$got" -eq 130 ] || fail "exit code $got after Ctrl-C"
+	kill -s $signal $pid || fail "the build ended before $signal: $(cat "$work/out" "$work/err")"
+	end_within 60 $pid
+	[ $signal = KILL ] || [ "$rc" -eq 130 ] || fail "exit code $rc after Ctrl-C"
 	nothing_left
 	[ ! -e "$cache/images/toy" ] || fail "a half-built image is in use"
 	if [ $signal = INT ]; then

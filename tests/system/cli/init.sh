@@ -14,7 +14,7 @@ refuses() {
 	code=$1
 	pattern=$2
 	shift 2
-	"$sloglab" init "$@" >out 2>err <answers
+	timeout 60 "$sloglab" init "$@" >out 2>err <answers
 	got=$?
 	[ "$got" -eq "$code" ] || fail "init $*: exit $got, not $code"
 	[ "$(wc -l <err)" -eq 1 ] || fail "init $*: not one line: $(cat err)"
@@ -77,19 +77,19 @@ has mine.yaml 'format: sloglab-scenario/1'
 mkfifo questions
 "$sloglab" init --output late.yaml <questions >out 2>err &
 pid=$!
+PIDS=$pid
 exec 3>questions
 printf 'esxi\n' >&3
-sleep 0.3
-kill -INT "$pid"
-wait "$pid"
-[ $? -eq 130 ] || fail "Ctrl-C: not exit 130: $(cat err)"
+interrupt "$pid" || fail "it ended before Ctrl-C"
+end_within 60 "$pid"
+[ "$rc" -eq 130 ] || fail "Ctrl-C: exit $rc, not 130: $(cat err)"
 exec 3>&-
 has err 'interrupted: nothing was written'
 [ -e late.yaml ] && fail "Ctrl-C left a file"
 
 # On a terminal a wrong answer is asked again.
 if command -v script >/dev/null; then
-	printf 'esxj\nesxi\n\n\n\n\n\n\n\n\n' | timeout 20 script -qec "$sloglab init --output tty.yaml" /dev/null >shown 2>&1
+	printf 'esxj\nesxi\n\n\n\n\n\n\n\n\n' | timeout 60 script -qec "$sloglab init --output tty.yaml" /dev/null >shown 2>&1
 	has shown 'did you mean esxi?'
 	has shown 'Layout of the pool (stripe|mirror|raidz1|raidz2|raidz3) [raidz1]: '
 	[ -e tty.yaml ] && has tty.yaml 'hypervisor: esxi'

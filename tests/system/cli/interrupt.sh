@@ -4,21 +4,18 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-# interrupted CPU MESSAGE COMMAND...: one that takes minutes, interrupted after so much of it; killed where it goes on.
+# interrupted CPU MESSAGE COMMAND...: one that takes minutes, interrupted after so much of it.
 interrupted() {
 	cpu=$1
 	message=$2
 	shift 2
 	"$sloglab" "$@" --json a.json >out.txt 2>err.txt &
 	pid=$!
-	await_cpu "$cpu"
-	kill -INT "$pid" 2>/dev/null || fail "$*: too short to interrupt: $(cat err.txt)"
-	(sleep 10; kill -KILL "$pid") 2>/dev/null &
-	watch=$!
-	wait "$pid"
-	code=$?
-	kill "$watch" 2>/dev/null
-	[ "$code" -eq 130 ] || fail "$*: exit $code, not 130"
+	PIDS=$pid
+	wait_for 60 has_computed "$cpu" "$pid" || fail "$*: does not compute"
+	interrupt "$pid" || fail "$*: too short to interrupt: $(cat err.txt)"
+	ends_soon "$pid"
+	[ "$rc" -eq 130 ] || fail "$*: exit $rc, not 130"
 	grep -q "interrupted: $message" err.txt || fail "$*: stderr: $(cat err.txt)"
 	[ ! -e a.json ] || fail "$*: a file was written"
 	rm -f a.json

@@ -5,8 +5,15 @@ bin=$1
 src=$2
 sloglab=$bin/sloglab
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 failures=0
+PIDS="" # of what a script starts; ended with it
+clean_up() {
+	# shellcheck disable=SC2086 # words
+	kill_children $PIDS
+	rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
 
 # Says what is wrong and goes on: one run shows all.
 fail() {
@@ -22,11 +29,33 @@ finish() {
 	exit 0
 }
 
-# Waits until $pid has computed for $1 hundredths of a second, however busy the machine is.
-await_cpu() {
-	tries=1000
-	while [ "$(cut -d ' ' -f 14 "/proc/$pid/stat" 2>/dev/null || echo 999999)" -lt "$1" ] && [ $tries -gt 0 ]; do
-		tries=$((tries - 1))
-		sleep 0.02
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+
+# shellcheck source=tests/lib/processes.sh
+. "$src/tests/lib/processes.sh"
+
+# cpu_of PID: what it has computed so far, in hundredths of a second; nothing when it has ended.
+cpu_of() {
+	cut -d ' ' -f 14 "/proc/$1/stat" 2>/dev/null
+}
+
+# has_computed CPU PID: so much, however busy the machine is.
+has_computed() {
+	[ "$(cpu_of "$2" || echo 999999)" -ge "$1" ]
+}
+
+# ends_soon PID: sets rc to its exit code; 137 where it computes for three seconds more, or waits for two minutes.
+ends_soon() {
+	begun=$(cpu_of "$1")
+	for tries in $(seq 2400); do
+		kill -0 "$1" 2>/dev/null || break
+		if [ "$tries" -eq 2400 ] || has_computed $((${begun:-0} + 300)) "$1"; then
+			kill -KILL "$1"
+		fi
+		sleep 0.05
 	done
+	end_within 10 "$1"
 }

@@ -38,7 +38,7 @@ name() {
 # Waits until $1 has a child named $2, and prints it.
 wait_child() {
 	tries=0
-	while [ "$tries" -lt 100 ]; do
+	while [ "$tries" -lt 600 ]; do
 		for pid in $(children "$1"); do
 			if [ "$(name "$pid")" = "$2" ]; then
 				echo "$pid"
@@ -56,7 +56,7 @@ nothing_left() {
 		tries=0
 		while [ -e "/proc/$pid" ] && [ "$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | cut -c1)" != Z ]; do
 			tries=$((tries + 1))
-			[ "$tries" -lt 30 ] || {
+			[ "$tries" -lt 300 ] || {
 				fail "$1: process $pid ($(name "$pid")) still runs"
 				break
 			}
@@ -68,6 +68,7 @@ nothing_left() {
 start_long() {
 	"$sloglab" run s.yaml --engine live --workload seq --variant none --time 60 >out.txt 2>err.txt &
 	main=$!
+	PIDS=$main
 	load=$(wait_child "$main" sloglab-load)
 	server=$(wait_child "$main" sloglab)
 	{ [ -n "$load" ] && [ -n "$server" ]; } || fail "children did not start: $(cat err.txt)"
@@ -93,39 +94,38 @@ awk '$1 == "seq" && $2 == "none" { none = $4 } $1 == "seq" && $2 == "slog" { slo
 nothing_left "a whole run"
 
 start_long
-kill -INT "$main"
-wait "$main"
-code=$?
+interrupt "$main" || fail "it ended before Ctrl-C: $(cat err.txt)"
+end_within 120 "$main"
+code=$rc
 [ "$code" -eq 130 ] || fail "Ctrl-C: exit $code"
 nothing_left "Ctrl-C"
 
 start_long
 kill -KILL "$server"
-wait "$main"
-code=$?
+end_within 120 "$main"
+code=$rc
 { [ "$code" -eq 1 ] && grep -q 'datastore: died' err.txt; } || fail "server killed: exit $code, $(cat err.txt)"
 nothing_left "server killed"
 
 # A server that hangs is as bad as a dead one.
 start_long
 kill -STOP "$server"
-wait "$main"
-code=$?
+end_within 120 "$main"
+code=$rc
 { [ "$code" -eq 1 ] && grep -q 'datastore: .*stopped' err.txt; } || fail "server stopped: exit $code, $(cat err.txt)"
 nothing_left "server stopped"
 
 start_long
 kill -KILL "$load"
-wait "$main"
-code=$?
+end_within 120 "$main"
+code=$rc
 { [ "$code" -eq 1 ] && grep -q 'sloglab-load' err.txt; } || fail "load killed: exit $code, $(cat err.txt)"
 nothing_left "load killed"
 
 start_long
 kill -KILL "$main"
-wait "$main" 2>/dev/null
+end_within 60 "$main"
 [ -n "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "kill -9 leaves a folder for the next run to sweep"
-sleep 0.5
 "$sloglab" run s.yaml --engine live --workload seq --variant slog --time 1 >out.txt 2>err.txt
 nothing_left "killed, then run again"
 finish

@@ -2,14 +2,11 @@
 # The page in a real browser: it parses, asks for nothing, and shows the figures. Needs chromium.
 # shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
-browser=$(command -v chromium || command -v chromium-browser) || {
-	echo "SKIP: no chromium (apt-get install chromium)"
-	exit 77
-}
+browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium (apt-get install chromium)"
 cd "$work" || exit 1
 "$sloglab" run "$src/tests/unit/cli/hostile.yaml" --html a.html --csv a.csv >/dev/null || fail "run"
 
-HOME=$work "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
+HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
 	--disable-component-update --user-data-dir="$work/profile" --virtual-time-budget=1000 --enable-logging=stderr \
 	--dump-dom "file://$work/a.html" >dom.html 2>browser.log || fail "browser: $(tail -3 browser.log)"
 [ "$(grep -o '<svg' dom.html | wc -l)" -eq 2 ] || fail "one chart per workload"
@@ -40,7 +37,7 @@ document.getElementById("f").onload = function () {
 };
 </script>
 EOF
-HOME=$work "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
+HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
 	--disable-component-update --user-data-dir="$work/profile" --allow-file-access-from-files --virtual-time-budget=3000 \
 	--dump-dom "file://$work/phone.html" >phone.txt 2>browser.log || fail "browser: $(tail -3 browser.log)"
 width=$(grep -o 'data-width="[0-9]*"' phone.txt | grep -o '[0-9]*')

@@ -4,13 +4,8 @@
 # SL_REGENERATE=1 puts the present output into the page: look at the difference, and at the prose, before you commit it.
 # shellcheck source=tests/system/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
-command -v script >/dev/null 2>&1 || {
-	echo "skipped: script is not installed (Debian package bsdutils)"
-	exit 77
-}
+command -v script >/dev/null 2>&1 || skip "script is not installed (Debian package bsdutils)"
 page=$src/docs/teaching.md
-server=''
-trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null; rm -rf "$work"' EXIT
 PATH=$bin:$PATH
 export PATH
 cd "$work" || exit 1
@@ -66,12 +61,8 @@ if [ -x "$bin/sloglab-load" ]; then
 	url=''
 	: >status
 	eval "exec $(live 'sloglab serve') --port 0 --portmap-port 0" >status 2>err &
-	server=$!
-	tries=0
-	until grep -q '^ready' status || [ "$tries" -eq 100 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+	PIDS=$!
+	wait_for 60 grep -q '^ready' status || fail "serve: $(cat err)"
 	url=$(sed -n 's/^libnfs *//p' status | sed 's/&/\\&/g; s,/?,/a?,')
 	with=$(write_latency)
 	sh -c "$(live 'sloglab ctl .* log remove')" >reply 2>&1 || fail "log remove: $(cat reply)"

@@ -42,27 +42,32 @@ refused 2 'already in use' slow,size=1MiB --dir e --port "$port"
 # Latencies: off, on, slower; one disk fails and heals.
 ctl status >told
 grep -q '^latency on dilate 1 ' told || fail "$(cat told)"
-"$audit" bench d/nbd.sock slow 1 0.5 >on 2>/dev/null && fail "the disk is smaller than the bench"
+timeout 60 "$audit" bench d/nbd.sock slow 1 0.5 >on 2>/dev/null && fail "the disk is smaller than the bench"
 disks_stop
 rm -rf d
 disks_start slow slow=other --latency-off
-"$audit" bench d/nbd.sock slow 1 0.5 >off || fail "bench"
-ctl latency on
-"$audit" bench d/nbd.sock slow 1 1 >on || fail "bench"
-ctl slow slow 3
-"$audit" bench d/nbd.sock slow 1 1 >slowed || fail "bench"
-"$audit" bench d/nbd.sock other 1 1 >rest || fail "bench"
-awk -v off="$(field mean_us off)" -v on="$(field mean_us on)" -v slowed="$(field mean_us slowed)" \
-	-v other="$(field mean_us rest)" \
-	'BEGIN { exit !(off < 5000 && on > 15000 && slowed > 50000 && other < 40000) }' ||
-	fail "latencies: $(cat off on slowed rest)"
+# By the wall, so that a busy machine may need another try: off nearly at once, on 20 ms, slowed 60 ms, the other as before.
+as_told() {
+	ctl slow slow 1
+	ctl latency off
+	timeout 60 "$audit" bench d/nbd.sock slow 1 0.5 >off || fail "bench"
+	ctl latency on
+	timeout 60 "$audit" bench d/nbd.sock slow 1 1 >on || fail "bench"
+	ctl slow slow 3
+	timeout 60 "$audit" bench d/nbd.sock slow 1 1 >slowed || fail "bench"
+	timeout 60 "$audit" bench d/nbd.sock other 1 1 >rest || fail "bench"
+	awk -v off="$(field mean_us off)" -v on="$(field mean_us on)" -v slowed="$(field mean_us slowed)" \
+		-v other="$(field mean_us rest)" \
+		'BEGIN { exit !(off < 5000 && on > 15000 && slowed > 50000 && other < 40000) }'
+}
+as_told || as_told || as_told || fail "latencies: $(cat off on slowed rest)"
 ctl fail slow
-expect_rc 2 "$audit" bench d/nbd.sock slow 1 0.2
-"$audit" bench d/nbd.sock other 1 0.2 >rest || fail "the other disk failed too"
+expect_rc 2 timeout 60 "$audit" bench d/nbd.sock slow 1 0.2
+timeout 60 "$audit" bench d/nbd.sock other 1 0.2 >rest || fail "the other disk failed too"
 ctl status >told
 grep "^disk slow " told | grep -q 'state failed' || fail "$(cat told)"
 ctl heal slow
-"$audit" bench d/nbd.sock slow 1 0.2 >rest || fail "not healed"
+timeout 60 "$audit" bench d/nbd.sock slow 1 0.2 >rest || fail "not healed"
 
 # Commands that make no sense.
 for command in 'fly' 'latency' 'latency up' 'fail nobody' 'slow slow 0' 'slow slow x' 'pull slow 0' 'attach slow x' 'powercut x' 'status now please x y'; do
@@ -75,13 +80,11 @@ expect_rc 1 "$sloglab" disk ctl d/absent.sock status
 one_line "$SCRATCH/err"
 
 # The sockets of a dead process are replaced; Ctrl-C is 130 and leaves none; another size is refused.
-kill -KILL "$SERVER"
-wait "$SERVER" 2>/dev/null || true
+server_kill
 [ -e d/nbd.sock ] || fail "no stale socket to test"
 disks_start slow slow=other
-kill -INT "$SERVER"
-rc=0
-wait "$SERVER" || rc=$?
+kill -INT "$SERVER" || fail "the server died: $(cat log)"
+end_within 60 "$SERVER"
 [ "$rc" -eq 130 ] || fail "Ctrl-C: exit $rc"
 [ ! -e d/nbd.sock ] || fail "Ctrl-C left a socket"
 grep -q '^requests ' log || fail "no summary: $(cat log)"

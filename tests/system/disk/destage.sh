@@ -27,7 +27,7 @@ burst() {
 	PIDS="$PIDS $!"
 	sleep 2
 	ctl powercut
-	wait_for 20 grep -q acks "writer.$1" || fail "the writer of $1 goes on"
+	wait_for 60 grep -q acks "writer.$1" || fail "the writer of $1 goes on"
 }
 
 # verdict NAME: sets LOST, and ILLEGAL: those of them that a flush had covered.
@@ -50,8 +50,7 @@ for name in honest liar; do
 
 	disks_start $name,size=128MiB
 	rest $name
-	kill -KILL "$SERVER"
-	wait "$SERVER" 2>/dev/null || true
+	server_kill
 	disks_start $name,size=128MiB
 	verdict $name
 	[ "$LOST $ILLEGAL" = "0 0" ] || fail "$name lost something after a rest and a kill"

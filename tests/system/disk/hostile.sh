@@ -54,5 +54,5 @@ done
 for fd in "${fds[@]}"; do
 	exec {fd}>&-
 done
-wait_for 10 timeout 10 "$audit" bench d/nbd.sock plp 1 0.2 || fail "no room after the flood"
+wait_for 60 timeout 10 "$audit" bench d/nbd.sock plp 1 0.2 || fail "no room after the flood"
 disks_stop

@@ -47,18 +47,18 @@ YAML
 
 # disks_start ARGS...: a server on DIR "d"; sets SERVER. Its output is in "log".
 disks_start() {
+	log=log
 	: >log
 	"$sloglab" disk serve --dir d "$@" >log 2>&1 &
 	SERVER=$!
 	PIDS="$PIDS $SERVER"
-	wait_for 20 grep -q ready log || fail "the server did not start: $(cat log)"
+	wait_for 60 grep -q ready log || fail "the server did not start: $(cat log)"
 }
 
 # disks_stop: quits it and fails when that does not work.
 disks_stop() {
 	ctl quit
-	rc=0
-	wait "$SERVER" || rc=$?
+	end_within 60 "$SERVER"
 	[ "$rc" -eq 0 ] || fail "the server ended with $rc: $(cat log)"
 }
 
@@ -74,4 +74,14 @@ uri() {
 # field NAME FILE: the number behind a word.
 field() {
 	sed -n "s/.*\\<$1 \\([0-9.]*\\).*/\\1/p" "$2"
+}
+
+# writes_reach COUNT NAME...: each of the disks has taken so many.
+writes_reach() {
+	count=$1
+	shift
+	ctl status >told
+	for disk; do
+		[ "$(grep "^disk $disk " told | sed -n 's/.* writes \([0-9]*\).*/\1/p')" -ge "$count" ] || return 1
+	done
 }

@@ -27,18 +27,17 @@ for seed in none 1 2 3 kill; do
 	for name in plp volatile hdd; do
 		load "$name" "1$(echo $seed | cksum | cut -c1-4)"
 	done
-	sleep 1
+	wait_for 60 writes_reach 1000 plp volatile hdd || fail "few writes: $(cat told)"
 	case $seed in
 	none) ctl powercut ;;
 	kill)
-		kill -KILL "$SERVER"
-		wait "$SERVER" 2>/dev/null || true
+		server_kill
 		;;
 	*) ctl powercut $seed ;;
 	esac
 	for name in plp volatile hdd; do
-		wait_for 20 test -s "state.$name" || fail "the writer of $name goes on"
-		wait_for 20 grep -q acks "writer.$name" || fail "writer of $name: $(cat "writer.$name")"
+		wait_for 60 test -s "state.$name" || fail "the writer of $name goes on"
+		wait_for 60 grep -q acks "writer.$name" || fail "writer of $name: $(cat "writer.$name")"
 		[ "$(field acks "writer.$name")" -gt 300 ] || fail "$name: few writes: $(cat "writer.$name")"
 	done
 	if [ $seed = kill ]; then
@@ -64,7 +63,8 @@ timeout 60 "$audit" write d/nbd.sock volatile state.volatile 2000 16 0 0.5 9 >wr
 ctl status >told
 [ "$(field volatile_bytes told)" -gt 0 ] || fail "nothing was cached: $(cat told)"
 kill -TERM "$SERVER"
-wait "$SERVER" || fail "SIGTERM: $(cat log)"
+end_within 60 "$SERVER"
+[ "$rc" -eq 0 ] || fail "SIGTERM: exit $rc: $(cat log)"
 disks_start volatile
 verdict volatile 4096
 [ "$LOST" -eq 0 ] || fail "an orderly end lost $LOST writes"

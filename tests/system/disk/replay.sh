@@ -19,10 +19,10 @@ for name in plp volatile careless; do
 	timeout 60 "$audit" write d/nbd.sock $name state.$name 500 16 "$(flush_every $name)" 30 $$ >writer.$name 2>&1 &
 	PIDS="$PIDS $!"
 done
-sleep 1
+wait_for 60 writes_reach 1000 plp volatile careless || fail "few writes: $(cat told)"
 ctl powercut 5
 for name in plp volatile careless; do
-	wait_for 20 test -s state.$name || fail "the writer of $name goes on"
+	wait_for 60 test -s state.$name || fail "the writer of $name goes on"
 done
 disks_stop
 
@@ -34,11 +34,11 @@ for seed in 1 2 3; do
 		[ "$(field writes counts)" -gt 100 ] || fail "few records: $(cat counts)"
 	done
 	disks_start plp,size=8MiB volatile,size=8MiB careless,size=8MiB --latency-off
-	"$audit" check d/nbd.sock plp state.plp 4096 >verdict || fail "check"
+	timeout 60 "$audit" check d/nbd.sock plp state.plp 4096 >verdict || fail "check"
 	grep -q ' lost 0 illegal 0$' verdict || fail "plp: $(cat verdict)"
-	"$audit" check d/nbd.sock volatile state.volatile 4096 >verdict || fail "check"
+	timeout 60 "$audit" check d/nbd.sock volatile state.volatile 4096 >verdict || fail "check"
 	[ "$(field illegal verdict)" -eq 0 ] || fail "volatile: $(cat verdict)"
-	"$audit" check d/nbd.sock careless state.careless 4096 >verdict || fail "check"
+	timeout 60 "$audit" check d/nbd.sock careless state.careless 4096 >verdict || fail "check"
 	[ "$(field lost verdict)" -gt 0 ] || fail "careless lost nothing: $(cat verdict)"
 	disks_stop
 done
