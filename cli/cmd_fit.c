@@ -26,8 +26,8 @@ static int fit_parse(struct fit *fit, const struct sl_command *self, int argc, c
 	     &fit->hold_out, 0, 0},
 	    {"seed", "N", "seed of the runs (default 1)", SL_OPT_NUMBER, &fit->seed, 0, INT64_MAX},
 	    {"evaluations", "N",
-	     "runs of the whole scenario that the search may take (default 400); the ranges take up to 12 "
-	     "per parameter more",
+	     "runs of the whole scenario that the search may take (default 400); the ranges and slopes take "
+	     "up to 14 per parameter more",
 	     SL_OPT_NUMBER, &fit->evaluations, 1, 1000000},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &fit->set, 0, 0},

@@ -252,7 +252,7 @@ int sl_html_details(const struct sl_report *report, FILE *out)
 	fputs("<h2>Every parameter</h2>\n<p class=\"mute\">Where each figure of the model comes from. "
 	      "<em>Fitted</em> ones "
 	      "were adjusted to the published cells with the role calibrate, <em>assumed</em> ones are "
-	      "guesses.</p>\n",
+	      "guesses; a <em>fudge</em> was fitted and no physics says why it has that value.</p>\n",
 	      out);
 	param_table(report, &list, false, out);
 	fputs("<h2>The disks</h2>\n", out);

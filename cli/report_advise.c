@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cli/fudges.h"
 #include "cli/prose.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
@@ -342,6 +343,7 @@ int sl_report_advise_text(const struct sl_advise_report *report, FILE *out, stru
 	}
 	fputc('\n', out);
 	print_legend(out);
+	sl_fudges_text(advice->scenario, out);
 	print_prices(advice, out);
 	return 0;
 }

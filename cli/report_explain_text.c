@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fudges.h"
 #include "cli/report.h"
 #include "cli/table.h"
 
@@ -440,5 +441,6 @@ int sl_explain_text(const struct sl_explain_report *report, FILE *out, struct sl
 	for (int w = 0; rc == 0 && w < sl_scenario_workloads(sc); w++) {
 		rc = print_workload(report, w, out);
 	}
+	sl_fudges_text(sc, out);
 	return rc < 0 ? sl_err_set(err, rc, "out of memory") : 0;
 }

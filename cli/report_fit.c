@@ -3,13 +3,27 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/fudges.h"
 #include "cli/table.h"
+
+#define SD_MAX 2.0 /* as a logarithm: a factor of 7; more is not known at all */
+
+/* One standard deviation of a parameter, as a share of it. */
+static void put_known(double sd, struct sl_table *table)
+{
+	if (sd > SD_MAX) {
+		sl_table_put(table, SL_TINT_WARN, "not at all");
+	} else {
+		sl_table_put(table, sd < SL_IDENTIFIED_SD ? SL_TINT_NONE : SL_TINT_WARN, "+-%.0f %%",
+			     sd * 100);
+	}
+}
 
 static int fit_params(const struct sl_fit *fit, FILE *out)
 {
-	static const char *const headings[] = {"<parameter", "start", "fitted", "bounds",
-					       "range (1.1 x RMS)"};
-	struct sl_table *table = sl_table_new(headings, 5);
+	static const char *const headings[] = {"<parameter",        "start",   "fitted", "bounds",
+					       "range (1.1 x RMS)", "known to"};
+	struct sl_table *table = sl_table_new(headings, 6);
 	char a[32], b[32];
 
 	if (!table) {
@@ -33,10 +47,39 @@ static int fit_params(const struct sl_fit *fit, FILE *out)
 		sl_report_figure(p->low, p->unit, 4, a, sizeof(a));
 		sl_report_figure(p->high, p->unit, 4, b, sizeof(b));
 		sl_table_put(table, SL_TINT_NONE, "%s .. %s", a, b);
+		put_known(fit->identified.sd[i], table);
 	}
 	sl_table_print(table, out);
 	sl_table_free(table);
 	return 0;
+}
+
+/* What the cells tell of the parameters, whatever the optimum looks like. */
+static void fit_directions(const struct sl_fit *fit, FILE *out)
+{
+	const struct sl_identified *identified = &fit->identified;
+
+	fprintf(
+	    out,
+	    "\n%d of %d directions are identified: cells with %.0f %% noise each hold the parameters along "
+	    "them to %.0f %% (one standard deviation; \"known to\" is that of each parameter by itself)\n",
+	    identified->n_identified, identified->n_params, SL_CELL_NOISE * 100, SL_IDENTIFIED_SD * 100);
+	for (int k = identified->n_identified; k < identified->n_params; k++) {
+		int at[SL_IDENTIFY_PARAMS_MAX];
+		int n = sl_direction_parts(&identified->directions[k], identified->n_params, at);
+
+		fputs("not identified:", out);
+		for (int i = 0; i < n; i++) {
+			fprintf(out, "%s %s%s", i ? "," : "",
+				identified->directions[k].weights[at[i]] *
+					    identified->directions[k].weights[at[0]] <
+					0
+				    ? "against "
+				    : "",
+				fit->params[at[i]].key);
+		}
+		fputc('\n', out);
+	}
 }
 
 /* Why a cell was not seen, or that it was. */
@@ -99,9 +142,9 @@ static void fit_yaml(const struct sl_fit *fit, FILE *out)
 		sl_report_figure(p->min, p->unit, 6, min, sizeof(min));
 		sl_report_figure(p->max, p->unit, 6, max, sizeof(max));
 		fprintf(out,
-			"  %s: {value: %s, kind: fitted, min: %s, max: %s, source: \"sloglab fit, RMS %.2f "
+			"  %s: {value: %s, kind: %s, min: %s, max: %s, source: \"sloglab fit, RMS %.2f "
 			"%% over %d cells\"}\n",
-			key, value, min, max, fit->rms_pct, fit->n_cells);
+			key, value, sl_provenance_name(p->kind), min, max, fit->rms_pct, fit->n_cells);
 	}
 }
 
@@ -114,24 +157,33 @@ int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct
 	fprintf(
 	    out,
 	    "%d cells seen, %d free parameters, %d degrees of freedom, %d evaluations: %d to search, %d for "
-	    "the ranges\n",
+	    "the ranges and slopes\n",
 	    fit->n_cells, fit->n_params, fit->degrees_of_freedom, fit->evaluations,
 	    fit->evaluations - fit->range_evaluations, fit->range_evaluations);
 	if (hold_out >= 0) {
-		fprintf(out, "held out: %s\n", sl_scenario_workload(sc, hold_out)->name);
+		fprintf(out, "held out: %s; the search began in the middle of the bounds\n",
+			sl_scenario_workload(sc, hold_out)->name);
 	}
 	fputc('\n', out);
 	if (fit_params(fit, out) < 0) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
+	fit_directions(fit, out);
 	fprintf(out, "\nRMS error over the cells seen: %.2f %%", fit->rms_pct);
 	if (n_predict > 0) {
 		fprintf(out, "; predict cells %.2f %% over %d", predict, n_predict);
+	}
+	if (fit->plain_n > 0) {
+		fprintf(out,
+			"\nfor comparison, a table without physics (the row before, times one factor a "
+			"variant): predict cells %.2f %% over %d",
+			fit->plain_rms_pct, fit->plain_n);
 	}
 	fputs("\n\n", out);
 	if (fit_cells(fit, hold_out, out) < 0) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
+	sl_fudges_text(sc, out);
 	fit_yaml(fit, out);
 	return 0;
 }

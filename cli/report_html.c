@@ -58,7 +58,7 @@ static const char page_style[] =
     "td.bar{background:linear-gradient(90deg,var(--line) var(--u),transparent var(--u)) 0 100%/100% .28rem "
     "no-repeat}\n"
     ".tag{border:1px solid var(--line);border-radius:.8rem;padding:0 .5rem;font-size:.82rem}"
-    ".tag.fitted{color:var(--pred)}.tag.assumed{color:var(--warn)}\n"
+    ".tag.fitted{color:var(--pred)}.tag.assumed{color:var(--warn)}.tag.fudge{color:var(--bad)}\n"
     "ul.notes{margin:.3rem 0;padding-left:1.2rem}\n"
     "@media print{body{font-size:10pt}main{max-width:none;padding:0}.card,svg,tr{break-inside:avoid}"
     "h2,h3{break-after:avoid}table{font-size:8pt}td,th{white-space:normal}.scroll{overflow:visible}"

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 
 #include "cli/json_text.h"
 #include "cli/report_costs.h"
@@ -330,7 +331,8 @@ int sl_report_json(void *arg, FILE *out, struct sl_err *err)
 	return json_print(root, json_body(report, root), out, err);
 }
 
-static json_t *json_fit_param(const struct sl_fit_param *p)
+/* sd: what the cells leave open of it, as a logarithm. */
+static json_t *json_fit_param(const struct sl_fit_param *p, double sd)
 {
 	json_t *object = json_object();
 
@@ -342,6 +344,7 @@ static json_t *json_fit_param(const struct sl_fit_param *p)
 	json_object_set_new(object, "max", sl_json_figure(p->max));
 	json_object_set_new(object, "low", sl_json_figure(p->low));
 	json_object_set_new(object, "high", sl_json_figure(p->high));
+	json_object_set_new(object, "sd", isfinite(sd) ? sl_json_figure(sd) : json_null());
 	return object;
 }
 
@@ -359,11 +362,14 @@ int sl_report_fit_json(void *arg, FILE *out, struct sl_err *err)
 	json_object_set_new(object, "degrees_of_freedom", json_integer(fit->degrees_of_freedom));
 	json_object_set_new(object, "rms_pct", sl_json_figure(fit->rms_pct));
 	json_object_set_new(object, "evaluations", json_integer(fit->evaluations));
+	json_object_set_new(object, "identified", json_integer(fit->identified.n_identified));
+	json_object_set_new(object, "plain_rms_pct",
+			    fit->plain_n > 0 ? sl_json_figure(fit->plain_rms_pct) : json_null());
 	json_object_set_new(object, "hold_out",
 			    fr->hold_out < 0 ? json_null()
 					     : sl_json_text(sl_scenario_workload(sc, fr->hold_out)->name));
 	for (int i = 0; i < fit->n_params; i++) {
-		json_array_append_new(params, json_fit_param(&fit->params[i]));
+		json_array_append_new(params, json_fit_param(&fit->params[i], fit->identified.sd[i]));
 	}
 	json_object_set_new(object, "params", params);
 	json_object_set_new(root, "fit", object);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/fudges.h"
 #include "cli/prose.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
@@ -212,5 +213,6 @@ int sl_powercut_text(const struct sl_powercut *powercut, FILE *out, struct sl_er
 	for (int i = 0; i < powercut->n_notes; i++) {
 		fprintf(out, "note: %s\n", powercut->notes[i]);
 	}
+	sl_fudges_text(powercut->scenario, out);
 	return 0;
 }

@@ -1,3 +1,4 @@
+#include "cli/fudges.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
 
@@ -211,9 +212,9 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 
 static int print_provenance(const struct sl_report *report, FILE *out)
 {
-	static const enum sl_provenance kinds[] = {SL_PROV_FITTED,   SL_PROV_ASSUMED, SL_PROV_SPEC,
-						   SL_PROV_MEASURED, SL_PROV_DERIVED, SL_PROV_GIVEN,
-						   SL_PROV_DEFAULT};
+	static const enum sl_provenance kinds[] = {SL_PROV_FITTED, SL_PROV_FUDGE,    SL_PROV_ASSUMED,
+						   SL_PROV_SPEC,   SL_PROV_MEASURED, SL_PROV_DERIVED,
+						   SL_PROV_GIVEN,  SL_PROV_DEFAULT};
 	struct sl_param_list list;
 	int rc = sl_param_list_make(report, &list);
 
@@ -356,6 +357,7 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 		print_timings(report, out);
 		print_warnings(report, out);
 		print_assumed(report, out);
+		sl_fudges_text(report->result->scenario, out);
 		rc = print_provenance(report, out);
 	}
 	return rc < 0 ? sl_err_set(err, rc, "out of memory") : 0;

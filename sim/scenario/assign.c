@@ -28,9 +28,10 @@ static int stated_kind(struct sl_yaml *yaml, const yaml_node_t *node, const char
 	int kind = text ? sl_schema_provenance(text) : -1;
 
 	if (text && kind < 0) {
-		sl_yaml_fail(yaml, node, key, err,
-			     "kind '%.40s' is not known; write spec, measured, derived, fitted or assumed",
-			     text);
+		sl_yaml_fail(
+		    yaml, node, key, err,
+		    "kind '%.40s' is not known; write spec, measured, derived, fitted, assumed or fudge",
+		    text);
 	}
 	if (kind < 0) {
 		return -EINVAL;
@@ -144,7 +145,7 @@ static int assign_param(const struct sl_reader *r, const struct sl_schema_row *r
 	if (rc == 0 && !stated.min_node != !stated.max_node) {
 		rc = sl_yaml_fail(r->yaml, node, row->key, r->err, "min and max belong together; write both");
 	}
-	if (rc == 0 && stated.kind == SL_PROV_FITTED && !stated.min_node) {
+	if (rc == 0 && (stated.kind == SL_PROV_FITTED || stated.kind == SL_PROV_FUDGE) && !stated.min_node) {
 		rc = sl_yaml_fail(r->yaml, node, row->key, r->err,
 				  "a fitted value needs its range; add min and max");
 	}

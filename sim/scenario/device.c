@@ -45,10 +45,9 @@ static int read_figure(struct device_reader *r, const struct sl_schema_row *row,
 	char where[SL_YAML_WHERE_MAX];
 	int rc = sl_scenario_stated(r->base.yaml, node, row->key, false, &stated, r->base.err);
 
-	if (rc == 0 && stated.kind == SL_PROV_FITTED) {
-		rc =
-		    sl_yaml_fail(r->base.yaml, node, row->key, r->base.err,
-				 "a device's figure is not fitted; write spec, measured, derived or assumed");
+	if (rc == 0 && stated.kind == SL_PROV_FUDGE) {
+		rc = sl_yaml_fail(r->base.yaml, node, row->key, r->base.err,
+				  "a device has no fudge; write spec, measured, derived, fitted or assumed");
 	}
 	if (rc) {
 		return rc;

@@ -143,10 +143,10 @@ int sl_device_read_curve(const struct sl_reader *r, struct sl_device *device, co
 		return -EINVAL;
 	}
 	rc = sl_schema_provenance(kind);
-	if (rc < 0 || rc == SL_PROV_FITTED) {
-		return sl_yaml_fail(r->yaml, kind_node, "kind", r->err,
-				    "kind '%.40s' is not known; write spec, measured, derived or assumed",
-				    kind);
+	if (rc < 0 || rc == SL_PROV_FUDGE) {
+		return sl_yaml_fail(
+		    r->yaml, kind_node, "kind", r->err,
+		    "kind '%.40s' is not known; write spec, measured, derived, fitted or assumed", kind);
 	}
 	param.kind = (enum sl_provenance)rc;
 	param.source = source;

@@ -15,7 +15,8 @@ enum sl_provenance {
 	SL_PROV_MEASURED,
 	SL_PROV_FITTED,
 	SL_PROV_ASSUMED,
-	SL_PROV_DERIVED /* arithmetic on other figures, shown in the source */
+	SL_PROV_DERIVED, /* arithmetic on other figures, shown in the source */
+	SL_PROV_FUDGE    /* fitted, and no physics says why it has that value: reports name it */
 };
 
 enum sl_role {

@@ -296,7 +296,7 @@ void sl_schema_store(const struct sl_schema_row *row, double value, void *object
 	}
 }
 
-static const char provenance_words[] = "default|given|spec|measured|fitted|assumed|derived";
+static const char provenance_words[] = "default|given|spec|measured|fitted|assumed|derived|fudge";
 
 int sl_schema_provenance(const char *text)
 {
@@ -322,6 +322,8 @@ const char *sl_provenance_name(enum sl_provenance kind)
 		return "assumed";
 	case SL_PROV_DERIVED:
 		return "derived";
+	case SL_PROV_FUDGE:
+		return "fudge";
 	}
 	return "unknown";
 }

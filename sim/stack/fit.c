@@ -5,17 +5,20 @@
 #include "sim/stack/fit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <nlopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/rng.h"
+#include "sim/stack/plain_table.h"
 
 #define DEFAULT_EVALUATIONS 400
 #define RANGE_FACTOR 1.1 /* RMS that still counts as good, relative to the best */
 #define RANGE_STEPS 6    /* bisections per side */
 #define TOLERANCE 1e-3   /* of the unit cube */
+#define STEP 0.1         /* of a parameter, to either side, for the slopes of the cells */
 
 struct search {
 	struct sl_scenario *sc;
@@ -132,7 +135,7 @@ static int collect_params(struct search *search)
 		if (rc < 0) {
 			return sl_err_set(search->err, rc, "fit: parameter %d cannot be read", i);
 		}
-		if (p.kind != SL_PROV_FITTED || p.min >= p.max) {
+		if ((p.kind != SL_PROV_FITTED && p.kind != SL_PROV_FUDGE) || p.min >= p.max) {
 			continue;
 		}
 		if (fit->n_params == SL_FIT_MAX) {
@@ -143,8 +146,12 @@ static int collect_params(struct search *search)
 			    p.where, p.key, SL_FIT_MAX);
 		}
 		param = &fit->params[fit->n_params++];
-		*param = (struct sl_fit_param){
-		    .unit = p.unit, .start = p.value, .value = p.value, .min = p.min, .max = p.max};
+		*param = (struct sl_fit_param){.kind = p.kind,
+					       .unit = p.unit,
+					       .start = p.value,
+					       .value = p.value,
+					       .min = p.min,
+					       .max = p.max};
 		(void)snprintf(param->key, sizeof(param->key), "%s", p.key);
 	}
 	if (fit->n_params == 0) {
@@ -167,7 +174,23 @@ static int count_cells(struct search *search)
 	if (fit->n_cells == 0) {
 		return sl_err_set(search->err, -EINVAL, "fit: no published cell with role calibrate is left");
 	}
+	if (fit->n_cells > SL_IDENTIFY_CELLS_MAX) {
+		return sl_err_set(search->err, -EINVAL, "fit: more than %d cells with role calibrate",
+				  SL_IDENTIFY_CELLS_MAX);
+	}
 	return 0;
+}
+
+/* In the unit cube. */
+static double start_of(const struct search *search, struct sl_fit_param *param)
+{
+	double x = to_unit(param, param->start);
+
+	if (search->options->hold_out >= 0) {
+		param->start = from_unit(param, 0.5);
+		return 0.5;
+	}
+	return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
 static int optimise(struct search *search, double *ret_best)
@@ -182,10 +205,9 @@ static int optimise(struct search *search, double *ret_best)
 		return sl_err_set(search->err, -ENOMEM, "fit: out of memory");
 	}
 	search->optimiser = opt;
-	search->planned = max + 2 * RANGE_STEPS * fit->n_params;
+	search->planned = max + 2 * (RANGE_STEPS + 1) * fit->n_params;
 	for (int i = 0; i < fit->n_params; i++) {
-		x[i] = to_unit(&fit->params[i], fit->params[i].start);
-		x[i] = x[i] < 0 ? 0 : x[i] > 1 ? 1 : x[i];
+		x[i] = start_of(search, &fit->params[i]);
 	}
 	nlopt_set_lower_bounds1(opt, 0);
 	nlopt_set_upper_bounds1(opt, 1);
@@ -230,6 +252,56 @@ static int find_range(struct search *search, struct sl_fit_param *param, double 
 	return sl_scenario_set_number(search->sc, param->key, param->value, search->err);
 }
 
+/* The logarithms of all cells seen, in order. */
+static int log_cells(struct search *search, double *ret)
+{
+	int n = 0, rc = 0;
+
+	for (int v = 0; v < sl_scenario_variants(search->sc); v++) {
+		for (int w = 0; w < sl_scenario_workloads(search->sc) && rc == 0; w++) {
+			rc = seen(search, v, w) ? run_cell(search, v, w, &ret[n++]) : 0;
+		}
+	}
+	search->fit->evaluations++;
+	return rc;
+}
+
+/* The slopes of all cells over one parameter: one column of the Jacobian. A parameter at 0 has none. */
+static int find_slopes(struct search *search, struct sl_fit_param *param, double *column)
+{
+	double low = fmax(param->value * (1 - STEP), param->min);
+	double high = fmin(param->value * (1 + STEP), param->max);
+	double below[SL_IDENTIFY_CELLS_MAX], above[SL_IDENTIFY_CELLS_MAX];
+	int rc;
+
+	if (low <= 0 || high <= low) {
+		return 0;
+	}
+	rc = sl_scenario_set_number(search->sc, param->key, low, search->err);
+	rc = rc == 0 ? log_cells(search, below) : rc;
+	rc = rc == 0 ? sl_scenario_set_number(search->sc, param->key, high, search->err) : rc;
+	rc = rc == 0 ? log_cells(search, above) : rc;
+	for (int i = 0; rc == 0 && i < search->fit->n_cells; i++) {
+		column[i * search->fit->n_params] = (above[i] - below[i]) / (sl_log(high) - sl_log(low));
+	}
+	return rc == 0 ? sl_scenario_set_number(search->sc, param->key, param->value, search->err) : rc;
+}
+
+static int find_identified(struct search *search)
+{
+	struct sl_fit *fit = search->fit;
+	double jacobian[SL_IDENTIFY_CELLS_MAX * SL_FIT_MAX] = {0};
+	int rc = 0;
+
+	for (int i = 0; i < fit->n_params && rc == 0; i++) {
+		rc = find_slopes(search, &fit->params[i], &jacobian[i]);
+	}
+	if (rc == 0 && sl_identify(jacobian, fit->n_cells, fit->n_params, &fit->identified) < 0) {
+		rc = sl_err_set(search->err, -EDOM, "fit: the slopes of the cells have no eigenvalues");
+	}
+	return rc;
+}
+
 static int find_ranges(struct search *search, double best)
 {
 	/* The limit is on the RMS, the sum is its square. */
@@ -242,6 +314,7 @@ static int find_ranges(struct search *search, double best)
 		rc = find_range(search, param, limit, 0, &param->low);
 		rc = rc == 0 ? find_range(search, param, limit, 1, &param->high) : rc;
 	}
+	rc = rc == 0 ? find_identified(search) : rc;
 	search->fit->range_evaluations = search->fit->evaluations - searched;
 	return rc;
 }
@@ -263,6 +336,11 @@ static void rms_of_seen(struct search *search)
 	search->fit->rms_pct = n > 0 && sum > 0 ? sl_exp(0.5 * sl_log(sum / n)) : 0;
 }
 
+static bool is_seen(const void *arg, int variant, int workload)
+{
+	return seen(arg, variant, workload);
+}
+
 int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret,
 	       struct sl_err *err)
 {
@@ -282,6 +360,7 @@ int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, str
 	}
 	if (rc == 0) {
 		rms_of_seen(&search);
+		ret->plain_rms_pct = sl_plain_table_rms(sc, is_seen, &search, SL_ROLE_PREDICT, &ret->plain_n);
 	}
 	return rc;
 }

@@ -75,7 +75,7 @@ cmp -s a.json b.json || fail "a failed write changed the old file"
 # Short workloads: many runs, and what they measure does not matter here.
 sed 's/max_requests: 10000/max_requests: 300/' "$src/scenarios/b3n-2014.yaml" >short.yaml
 "$sloglab" fit short.yaml --evaluations 1 --hold-out oltp4 --json fit.json >fit.txt 2>err.txt || fail "fit: $(cat err.txt)"
-grep -q ' evaluations: 1 to search, [1-9][0-9]* for the ranges$' fit.txt || fail "fit: $(grep evaluations fit.txt)"
+grep -q ' evaluations: 1 to search, [1-9][0-9]* for the ranges and slopes$' fit.txt || fail "fit: $(grep evaluations fit.txt)"
 for part in 'degrees of freedom' 'held out: oltp4' 'held out' 'not seen' 'for the section params:' 'kind: fitted'; do
 	grep -qF -- "$part" fit.txt || fail "fit lacks $part"
 done
