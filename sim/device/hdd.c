@@ -9,7 +9,7 @@
  * With the write cache on, a write is acknowledged after `write_ack` and the transfer into the cache, waits
  * when the cache is full, and is destaged when no read is queued. A flush waits until all that was cached
  * before it is on the platters, or is answered at once where the disk ignores it. Reads are served from the
- * write cache, and from the track buffer: after a read the idle mechanism reads on.
+ * write cache, and from the track buffer (track.h): after a read the idle mechanism reads on.
  *
  * The mechanism is advanced up to the present at each arrival; only what somebody waits for arms the timer.
  */
@@ -20,13 +20,12 @@
 #include "sim/base/rng.h"
 #include "sim/device/kinds.h"
 #include "sim/device/media.h"
+#include "sim/device/track.h"
 
 #define CACHE_EXTENTS 2048   /* pieces the write cache keeps apart */
 #define EXTENT_MAX (1 << 20) /* neighbours grow together up to this */
 #define SWEEP_WINDOW 24      /* extents ahead of the head that the elevator chooses among */
 #define STARVED_NS 500000000 /* a request this old goes first */
-#define SEGMENTS_MAX 64
-#define ROUNDING_BYTES 512 /* times are whole ns: what was read on is known to a sector */
 
 struct extent {
 	int64_t start, end;
@@ -53,12 +52,6 @@ struct pending_list {
 	int n, room;
 };
 
-/* A stream of the track buffer. */
-struct segment {
-	int64_t start, end, limit; /* reads on up to limit */
-	uint64_t used;
-};
-
 struct hdd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
@@ -77,12 +70,7 @@ struct hdd {
 	struct extent moving;
 	int64_t cached_bytes; /* dirty and moving */
 	uint64_t seq;
-	struct segment segments[SEGMENTS_MAX];
-	int n_segments;
-	int64_t segment_bytes;
-	int ahead;             /* segment being read on, -1 = none */
-	int64_t ahead_from_ns; /* since when */
-	uint64_t uses;
+	struct sl_track track;
 	int depth; /* requests to choose among */
 	bool turn; /* flush or full cache: extents and requests take turns */
 	struct sl_timer timer;
@@ -251,61 +239,31 @@ static void destage_finish(struct hdd *hdd, int64_t at_ns)
 	}
 }
 
-/* Bytes that the running read-ahead holds at at_ns. */
-static int64_t ahead_end(const struct hdd *hdd, int64_t at_ns)
-{
-	const struct segment *segment = &hdd->segments[hdd->ahead];
-	double rate = sl_media_rate(&hdd->media, segment->end);
-	int64_t end = segment->end + (int64_t)((double)(at_ns - hdd->ahead_from_ns) * rate / 1e9);
-
-	return end < segment->limit ? end : segment->limit;
-}
-
-/* The mechanism leaves what it was reading on. */
-static void ahead_stop(struct hdd *hdd, int64_t at_ns)
-{
-	if (hdd->ahead >= 0) {
-		hdd->segments[hdd->ahead].end = ahead_end(hdd, at_ns);
-		hdd->ahead = -1;
-	}
-}
-
-/* A read ended at at_ns: the buffer holds it and reads on. */
-static void ahead_start(struct hdd *hdd, const struct sl_dev_req *req, int64_t at_ns)
-{
-	int64_t end = req->offset_bytes + req->bytes;
-	int at = 0;
-
-	if (hdd->n_segments == 0) {
-		return;
-	}
-	for (int i = 0; i < hdd->n_segments; i++) {
-		if (hdd->segments[i].end == req->offset_bytes && hdd->segments[i].used > 0) {
-			at = i; /* the same stream */
-			break;
-		}
-		at = hdd->segments[i].used < hdd->segments[at].used ? i : at;
-	}
-	hdd->segments[at] = (struct segment){req->offset_bytes, end, end + hdd->segment_bytes, ++hdd->uses};
-	hdd->ahead = at;
-	hdd->ahead_from_ns = at_ns;
-}
-
 /* Moves the head and transfers; returns the end. */
 static int64_t access_media(struct hdd *hdd, int64_t at_ns, int64_t start, int64_t end, bool write)
 {
-	ahead_stop(hdd, at_ns);
-	at_ns += sl_media_position_ns(&hdd->media, at_ns, hdd->head_bytes, start, write);
+	int64_t from = sl_track_head(&hdd->track, at_ns, hdd->head_bytes);
+
+	sl_track_stop(&hdd->track, at_ns);
+	at_ns += sl_media_position_ns(&hdd->media, at_ns, from, start, write);
 	at_ns += sl_transfer_ns(end - start, sl_media_rate(&hdd->media, start));
 	hdd->head_bytes = end;
 	hdd->arm_free_ns = at_ns;
 	return at_ns;
 }
 
-/* The queued request with the shortest way at at_ns, -1 when none is ready. */
+/* Is it a read of what the mechanism is reading on anyway? */
+static bool read_on(const struct hdd *hdd, int64_t at_ns, const struct sl_dev_req *req)
+{
+	return req->op == SL_DEV_READ && sl_track_covers(&hdd->track, at_ns, req->offset_bytes);
+}
+
+/* The queued request with the shortest way at at_ns, -1 when none is ready. What is being read on anyway has
+ * none. */
 static int choose_request(const struct hdd *hdd, int64_t at_ns)
 {
 	int64_t best_ns = SL_NEVER;
+	int64_t head = sl_track_head(&hdd->track, at_ns, hdd->head_bytes);
 	int best = -1;
 
 	for (int i = 0; i < hdd->queue.n && i < hdd->depth; i++) {
@@ -315,10 +273,10 @@ static int choose_request(const struct hdd *hdd, int64_t at_ns)
 		if (p->ready_ns > at_ns) {
 			continue;
 		}
-		if (at_ns - p->ready_ns > STARVED_NS) {
+		if (at_ns - p->ready_ns > STARVED_NS || read_on(hdd, at_ns, p->req)) {
 			return i;
 		}
-		way_ns = sl_media_position_ns(&hdd->media, at_ns, hdd->head_bytes, p->req->offset_bytes,
+		way_ns = sl_media_position_ns(&hdd->media, at_ns, head, p->req->offset_bytes,
 					      p->req->op == SL_DEV_WRITE);
 		if (way_ns < best_ns) {
 			best_ns = way_ns;
@@ -332,13 +290,13 @@ static int choose_request(const struct hdd *hdd, int64_t at_ns)
  * edge. */
 static int choose_extent(const struct hdd *hdd, int64_t at_ns)
 {
-	int first = dirty_at(hdd, hdd->head_bytes), best = 0;
+	int64_t head = sl_track_head(&hdd->track, at_ns, hdd->head_bytes);
+	int first = dirty_at(hdd, head), best = 0;
 	int64_t best_ns = SL_NEVER;
 
 	first = first < hdd->n_dirty ? first : 0;
 	for (int i = first; i < hdd->n_dirty && i < first + SWEEP_WINDOW; i++) {
-		int64_t way_ns =
-		    sl_media_position_ns(&hdd->media, at_ns, hdd->head_bytes, hdd->dirty[i].start, true);
+		int64_t way_ns = sl_media_position_ns(&hdd->media, at_ns, head, hdd->dirty[i].start, true);
 
 		if (way_ns < best_ns) {
 			best_ns = way_ns;
@@ -351,17 +309,17 @@ static int choose_extent(const struct hdd *hdd, int64_t at_ns)
 static void start_request(struct hdd *hdd, int at, int64_t at_ns)
 {
 	struct pending p = hdd->queue.items[at];
-	bool write = p.req->op == SL_DEV_WRITE;
-	int64_t done_ns;
+	int64_t start = p.req->offset_bytes, end = start + p.req->bytes;
 
 	list_remove(&hdd->queue, at);
-	done_ns = access_media(hdd, at_ns, p.req->offset_bytes, p.req->offset_bytes + p.req->bytes, write);
-	if (write) {
-		sl_mark_safe(p.req->mark, done_ns);
+	if (read_on(hdd, at_ns, p.req)) {
+		hdd->arm_free_ns = sl_track_read_on(&hdd->track, at_ns, end);
+	} else if (p.req->op == SL_DEV_READ) {
+		sl_track_start(&hdd->track, access_media(hdd, at_ns, start, end, false), start, end);
 	} else {
-		ahead_start(hdd, p.req, done_ns);
+		sl_mark_safe(p.req->mark, access_media(hdd, at_ns, start, end, true));
 	}
-	complete(hdd, p.req, p.from_ns, done_ns);
+	complete(hdd, p.req, p.from_ns, hdd->arm_free_ns);
 }
 
 static void start_destage(struct hdd *hdd, int64_t at_ns)
@@ -425,49 +383,16 @@ static void decide(struct sl_timer *timer, int64_t now_ns)
 	watch(hdd);
 }
 
-/* When a read can be had from a buffer, -1 when it cannot. */
+/* When all of a read can be had from a buffer, -1 when it cannot. */
 static int64_t buffered_ns(struct hdd *hdd, int64_t now_ns, const struct sl_dev_req *req)
 {
-	int64_t start = req->offset_bytes, end = start + req->bytes;
-	int64_t ready_ns = now_ns + (int64_t)hdd->spec.command_ns;
+	int64_t start = req->offset_bytes, end = start + req->bytes, hit_ns = now_ns;
 	int at = dirty_at(hdd, start + 1);
 
-	if (at < hdd->n_dirty && hdd->dirty[at].start <= start && hdd->dirty[at].end >= end) {
-		return ready_ns;
+	if (at == hdd->n_dirty || hdd->dirty[at].start > start || hdd->dirty[at].end < end) {
+		hit_ns = sl_track_hit_ns(&hdd->track, now_ns, start, end);
 	}
-	for (int i = 0; i < hdd->n_segments; i++) {
-		struct segment *segment = &hdd->segments[i];
-		bool running = i == hdd->ahead && hdd->arm_free_ns <= now_ns && hdd->queue.n == 0;
-		int64_t have = running ? ahead_end(hdd, now_ns) : segment->end;
-
-		if (segment->used == 0 || start < segment->start || start > have + ROUNDING_BYTES ||
-		    (end > have && !running)) {
-			continue;
-		}
-		segment->used = ++hdd->uses;
-		if (!running) {
-			return ready_ns;
-		}
-		segment->limit = sl_later(segment->limit, end + hdd->segment_bytes);
-		return sl_later(ready_ns, hdd->ahead_from_ns +
-					      sl_transfer_ns(sl_later(end - segment->end, 0),
-							     sl_media_rate(&hdd->media, segment->end)));
-	}
-	return -1;
-}
-
-/* What the track buffer knows of a range is old. */
-static void forget_segments(struct hdd *hdd, const struct sl_dev_req *req)
-{
-	for (int i = 0; i < hdd->n_segments; i++) {
-		struct segment *segment = &hdd->segments[i];
-		int64_t end = i == hdd->ahead ? segment->limit : segment->end;
-
-		if (req->offset_bytes < end && req->offset_bytes + req->bytes > segment->start) {
-			segment->used = 0;
-			hdd->ahead = i == hdd->ahead ? -1 : hdd->ahead;
-		}
-	}
+	return hit_ns < 0 ? -1 : sl_later(hit_ns, now_ns + (int64_t)hdd->spec.command_ns);
 }
 
 static void hdd_read(struct hdd *hdd, const struct pending *p)
@@ -483,7 +408,7 @@ static void hdd_read(struct hdd *hdd, const struct pending *p)
 
 static void hdd_write(struct hdd *hdd, const struct pending *p)
 {
-	forget_segments(hdd, p->req);
+	sl_track_forget(&hdd->track, p->req->offset_bytes, p->req->offset_bytes + p->req->bytes);
 	if (hdd->spec.write_cache == 0 || p->req->fua) {
 		list_add(&hdd->queue, *p);
 	} else if (hdd->blocked.n == 0 && cache_has_room(hdd, p->req->bytes)) {
@@ -563,13 +488,9 @@ struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const c
 	hdd->spec = *spec;
 	hdd->dirty = dirty;
 	hdd->timer.fire = decide;
-	hdd->ahead = -1;
 	hdd->depth = spec->ncq_depth > 1 ? (int)spec->ncq_depth : 1;
 	sl_media_init(&hdd->media, &hdd->spec);
 	hdd->media.phase_ns = (int64_t)sl_rng_below(&rng, (uint64_t)hdd->media.turn_ns);
-	hdd->n_segments = spec->read_segments < SEGMENTS_MAX ? (int)spec->read_segments : SEGMENTS_MAX;
-	if (hdd->n_segments > 0) {
-		hdd->segment_bytes = (int64_t)spec->cache_bytes / hdd->n_segments;
-	}
+	sl_track_init(&hdd->track, &hdd->media, (int)spec->read_segments, (int64_t)spec->cache_bytes);
 	return &hdd->dev;
 }

@@ -118,6 +118,70 @@ Test(hdd_queue, the_track_buffer_reads_on_while_idle)
 	free(rig);
 }
 
+/* While a read of 2 MB goes on behind the one before (TERA is in a zone of about 130 MB/s: 15 ms) the head is
+ * nowhere else: a read of another place, sent at the same time, ends a seek over a quarter of the stroke and
+ * more later, however well both know where they want to go. */
+Test(hdd_queue, a_mechanism_that_reads_on_serves_nobody_else)
+{
+	struct sl_dev_spec spec = nearline();
+	struct rig *rig = malloc(sizeof(*rig));
+	struct rig_op *on, *far;
+
+	rig_open(rig, &spec);
+	rig_one(rig, SL_DEV_READ, TERA, 4096);
+	on = rig_send(rig, SL_DEV_READ, TERA + 4096, 2000000);
+	far = rig_send(rig, SL_DEV_READ, TERA / 2, 4096);
+	rig_drain(rig);
+	cr_assert(on->done_ns - on->from_ns > 14 * MS && on->done_ns - on->from_ns < 17 * MS, "%lld",
+		  (long long)(on->done_ns - on->from_ns));
+	cr_assert(far->done_ns - on->done_ns > 6 * MS, "%lld", (long long)(far->done_ns - on->done_ns));
+	rig_close(rig);
+	free(rig);
+}
+
+/* A segment is 4 MiB (64 MiB / 16): after a pause it holds these and no more. The next 4 MB come from the
+ * platter. */
+Test(hdd_queue, the_track_buffer_reads_on_as_far_as_its_segment_goes)
+{
+	struct sl_dev_spec spec = nearline();
+	struct rig *rig = malloc(sizeof(*rig));
+	int64_t held, beyond;
+
+	rig_open(rig, &spec);
+	rig_one(rig, SL_DEV_READ, TERA, 4096);
+	rig_pause(rig, 1000 * MS);
+	held = rig_one(rig, SL_DEV_READ, TERA + 4096, 4 << 20);
+	cr_assert_eq(held, 100000, "%lld", (long long)held);
+	beyond = rig_one(rig, SL_DEV_READ, TERA + 4096 + (4 << 20), 4000000);
+	cr_assert(beyond > 29 * MS && beyond < 45 * MS, "%lld", (long long)beyond); /* and up to a turn */
+	rig_close(rig);
+	free(rig);
+}
+
+/* Requests of 128 KiB, three of them in flight, as a pool reads ahead: the rate of the zone (175 MB/s). */
+Test(hdd_queue, a_stream_of_queued_reads_runs_at_the_rate_of_the_medium)
+{
+	struct sl_dev_spec spec = nearline();
+	struct rig *rig = malloc(sizeof(*rig));
+	int64_t start_ns, sent = 0;
+	double rate;
+
+	rig_open(rig, &spec);
+	rig_one(rig, SL_DEV_READ, 0, 4096);
+	start_ns = sl_loop_now(rig->loop);
+	while (sent < 1000) {
+		while (rig->running < 3) {
+			rig_send(rig, SL_DEV_READ, 4096 + sent++ * 131072, 131072);
+		}
+		cr_assert_eq(sl_loop_run_until(rig->loop, sl_loop_next_due(rig->loop), NULL), 0);
+	}
+	rig_drain(rig);
+	rate = (double)sent * 131072e3 / (double)(sl_loop_now(rig->loop) - start_ns);
+	cr_assert(rate > 0.97 * 172 && rate < 175, "%g MB/s", rate);
+	rig_close(rig);
+	free(rig);
+}
+
 Test(hdd_queue, a_measured_curve_replaces_the_three_figures)
 {
 	struct sl_dev_spec spec = nearline();
