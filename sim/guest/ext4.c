@@ -4,20 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/guest/extents.h"
+
 #define PAGE 4096
 #define INODES_PER_BLOCK 16 /* 256-byte inodes in 4 KiB blocks of the inode table */
 #define JOURNAL_BYTES (INT64_C(128) << 20)
 #define FILES_START (INT64_C(256) << 20)
 
-struct extent {
-	int64_t offset;
-	uint32_t bytes;
-};
-
 struct sl_ext4_file {
 	int64_t base;
-	struct extent *dirty; /* disjoint ranges in order of writing */
-	uint32_t n_dirty, room;
+	struct sl_extents dirty;
 	bool zero; /* all dirty data is zero bytes */
 	uint64_t tid;
 	int64_t mtime_tick;
@@ -282,12 +278,13 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
-static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batch, struct extent extent,
+static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batch, struct sl_extent extent,
 			  uint64_t tag)
 {
-	while (extent.bytes > 0) {
+	while (extent.start < extent.end) {
 		struct ext4_io *io = sl_slab_get(&fs->ios);
-		uint32_t bytes = extent.bytes < SL_HYP_MAX_IO ? extent.bytes : SL_HYP_MAX_IO;
+		int64_t left = extent.end - extent.start;
+		uint32_t bytes = left < SL_HYP_MAX_IO ? (uint32_t)left : SL_HYP_MAX_IO;
 
 		io->fs = fs;
 		io->batch = batch;
@@ -296,30 +293,30 @@ static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batc
 		    .op = SL_HYP_WRITE,
 		    .zero = batch->file->zero,
 		    .bytes = bytes,
-		    .offset_bytes = batch->file->base + extent.offset,
+		    .offset_bytes = batch->file->base + extent.start,
 		    .tag = tag,
 		    .group = batch->group,
 		};
 		batch->waiting++;
 		sl_hyp_submit(fs->config.disk, now_ns, &io->req);
-		extent.offset += bytes;
-		extent.bytes -= bytes;
+		extent.start += bytes;
 	}
 }
 
-/* Sends all dirty data of the file to the disk. */
+/* Sends all dirty data of the file to the disk, in its order. */
 static void write_back(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_file *file, uint64_t tag)
 {
 	struct batch *batch = sl_slab_get(&fs->batches);
+	struct sl_extent extent;
 
 	*batch = (struct batch){
 	    .file = file, .number = ++file->n_batches, .group = sl_ledger_group(fs->config.disk->ledger)};
 	*file->batches_end = batch;
 	file->batches_end = &batch->next;
-	for (uint32_t i = 0; i < file->n_dirty; i++) {
-		submit_extent(fs, now_ns, batch, file->dirty[i], tag);
+	while (sl_extents_find(&file->dirty, 0, &extent)) {
+		sl_extents_remove(&file->dirty, extent.start, extent.end);
+		submit_extent(fs, now_ns, batch, extent, tag);
 	}
-	file->n_dirty = 0;
 }
 
 /* Writes what is dirty and waits for all that is on its way, whoever sent it (file_write_and_wait_range). */
@@ -328,7 +325,7 @@ static void write_dirty(struct sl_timer *timer, int64_t now_ns)
 	struct sl_ext4_fsync *req = sl_container_of(timer, struct sl_ext4_fsync, job.done);
 	struct sl_ext4_file *file = &req->fs->files[req->file];
 
-	if (file->n_dirty > 0) {
+	if (file->dirty.count > 0) {
 		write_back(req->fs, now_ns, file, req->tag);
 	}
 	req->batch = file->n_batches;
@@ -344,7 +341,7 @@ static void write_dirty(struct sl_timer *timer, int64_t now_ns)
 void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req)
 {
 	struct sl_ext4_file *file = &fs->files[req->file];
-	uint32_t requests = file->n_dirty > 0 ? file->n_dirty : 1;
+	int64_t requests = file->dirty.count > 0 ? file->dirty.count : 1;
 
 	req->fs = fs;
 	req->start_ns = now_ns;
@@ -354,43 +351,18 @@ void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req
 
 /* Files */
 
-static void add_extent(struct sl_ext4_file *file, int64_t offset, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < file->n_dirty; i++) {
-		struct extent *extent = &file->dirty[i];
-		int64_t end = extent->offset + extent->bytes, new_end = offset + bytes;
-
-		if (offset <= end && new_end >= extent->offset) { /* overlaps or touches: one range */
-			extent->offset = offset < extent->offset ? offset : extent->offset;
-			extent->bytes = (uint32_t)((new_end > end ? new_end : end) - extent->offset);
-			return;
-		}
-	}
-	if (file->n_dirty == file->room) {
-		uint32_t room = file->room ? 2 * file->room : 8;
-		struct extent *dirty = realloc(file->dirty, room * sizeof(*dirty));
-
-		if (!dirty) {
-			abort();
-		}
-		file->dirty = dirty;
-		file->room = room;
-	}
-	file->dirty[file->n_dirty++] = (struct extent){offset, bytes};
-}
-
-void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int64_t offset, uint32_t bytes,
-		   bool zero)
+int64_t sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int64_t offset, uint32_t bytes,
+		      bool zero)
 {
 	struct sl_ext4_file *file = &fs->files[file_index];
 	int64_t start = offset / PAGE * PAGE, end = (offset + bytes + PAGE - 1) / PAGE * PAGE;
-	int64_t tick = now_ns / fs->config.tick_ns;
+	int64_t tick = now_ns / fs->config.tick_ns, new_bytes;
 	uint32_t table = file_index / INODES_PER_BLOCK;
 
-	file->zero = zero && (file->n_dirty == 0 || file->zero);
-	add_extent(file, start, (uint32_t)(end - start));
+	file->zero = zero && (file->dirty.count == 0 || file->zero);
+	new_bytes = sl_extents_add(&file->dirty, start, end);
 	if (tick == file->mtime_tick) {
-		return;
+		return new_bytes;
 	}
 	file->mtime_tick = tick;
 	file->tid = fs->running;
@@ -398,13 +370,14 @@ void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int6
 		fs->table_tid[table] = fs->running;
 		fs->running_blocks++;
 	}
+	return new_bytes;
 }
 
 bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file)
 {
 	const struct sl_ext4_file *f = &fs->files[file];
 
-	return f->n_dirty == 0 && is_written(f, f->n_batches) && f->tid <= fs->committed &&
+	return f->dirty.count == 0 && is_written(f, f->n_batches) && f->tid <= fs->committed &&
 	       !sl_hyp_has_flush(fs->config.disk);
 }
 
@@ -438,7 +411,7 @@ int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32
 void sl_ext4_fini(struct sl_ext4 *fs)
 {
 	for (uint32_t i = 0; fs->files && i < fs->n_files; i++) {
-		free(fs->files[i].dirty);
+		sl_extents_fini(&fs->files[i].dirty);
 	}
 	free(fs->files);
 	free(fs->table_tid);

@@ -73,9 +73,10 @@ int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32
 		 int64_t file_bytes);
 void sl_ext4_fini(struct sl_ext4 *fs);
 
-/* A buffered write: costs nothing here (the caller pays the system call's CPU). */
-void sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, uint32_t bytes,
-		   bool zero);
+/* A buffered write: costs nothing here (the caller pays the system call's CPU). Returns how many bytes became
+ * dirty that were not. */
+int64_t sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, uint32_t bytes,
+		      bool zero);
 
 /* true when an fsync would find nothing to write, commit or flush. */
 bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file);

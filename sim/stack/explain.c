@@ -194,8 +194,9 @@ static int try_changes(const struct sl_box *box, const struct sl_workload *workl
 		if (cell->tried[what]) {
 			rc = sl_stack_run(&changed, &bounded, setup, &measure, err);
 			cell->rate[what] = rc == 0 ? sl_speed_value(&measure, workload) : 0;
-			/* Time stood still: nothing is left that costs any. */
-			cell->tried[what] = rc == 0 && measure.elapsed_ns > 0;
+			/* Where time stands still, nothing is left that costs any. */
+			cell->tried[what] = rc == 0;
+			rc = rc == -EDOM ? 0 : rc;
 		}
 	}
 	return rc;

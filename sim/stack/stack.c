@@ -169,6 +169,20 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	}
 }
 
+/* A load that never waits and costs no CPU has no rate. */
+static int check_time(const struct sl_workload *workload, const struct sl_measure *measure,
+		      struct sl_err *err)
+{
+	if (measure->operations > 0 && measure->elapsed_ns == 0) {
+		return sl_err_set(
+		    err, -EDOM,
+		    "workload %s: its requests take no time; give params.guest.file_cpu a cost, or "
+		    "the load fsyncs or files beyond the guest's memory",
+		    workload->name);
+	}
+	return 0;
+}
+
 int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload,
 		    const struct sl_stack_setup *setup, struct sl_record *record, struct sl_measure *ret,
 		    struct sl_err *err)
@@ -188,6 +202,7 @@ int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload
 	}
 	if (rc == 0) {
 		read_meters(&stack, box, ret);
+		rc = check_time(workload, ret, err);
 	}
 	if (rc == 0 && record) {
 		int64_t full_ns = record->ledger.full_ns, now_ns = sl_loop_now(stack.loop);

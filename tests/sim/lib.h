@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "sim/scenario/scenario.h"
 #include "sim/stack/result.h"
@@ -16,6 +17,22 @@ static inline struct sl_scenario *load_b3n(void)
 	cr_assert_eq(sl_scenario_load(SL_SOURCE_DIR "/scenarios/b3n-2014.yaml", SL_SOURCE_DIR "/sim/scenario",
 				      &sc, &err),
 		     0, "%s", err.msg);
+	return sc;
+}
+
+/* A scenario from its text below the line "format". */
+static inline struct sl_scenario *load_text(const char *text)
+{
+	char path[] = "scenario-XXXXXX";
+	struct sl_scenario *sc = NULL;
+	struct sl_err err = {0};
+	int fd = mkstemp(path);
+
+	cr_assert(fd >= 0);
+	cr_assert(dprintf(fd, "format: sloglab-scenario/1\n%s", text) > 0);
+	cr_assert_eq(close(fd), 0);
+	cr_assert_eq(sl_scenario_load(path, SL_SOURCE_DIR "/sim/scenario", &sc, &err), 0, "%s", err.msg);
+	cr_assert_eq(unlink(path), 0);
 	return sc;
 }
 

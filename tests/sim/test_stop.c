@@ -58,6 +58,37 @@ Test(stop, a_run_is_asked_often_and_ends_with_eintr)
 	sl_scenario_free(sc);
 }
 
+/* Writes without end that cost nothing, or that only fill memory: the clock hardly moves. */
+Test(stop, a_load_that_takes_no_time_can_be_stopped_and_has_no_rate)
+{
+	struct sl_scenario *sc = load_text(
+	    "title: t\nhost: {profile: modern-xeon}\n"
+	    "pool: {data: {layout: mirror, disks: [hdd-7200-desktop x 2]}}\n"
+	    "guests: [{vcpus: 2, memory: 64GiB}]\n"
+	    "params: {guest.file_cpu: {value: 0us, kind: assumed, source: test}}\n"
+	    "workloads:\n"
+	    "  random: {kind: fileio, mode: rndwr, files: 1, file_total: 200GiB, fsync_every: 0, "
+	    "max_time: 1s, max_requests: 0}\n"
+	    "  memory: {kind: fileio, mode: rndrd, files: 1, file_total: 1GiB, fsync_every: 0, max_time: 1s, "
+	    "max_requests: 0}\n");
+	struct sl_measure measure;
+	struct sl_err err = {0};
+	struct sl_box box;
+
+	cr_assert_eq(sl_scenario_box(sc, 0, &box, NULL), 0);
+	asked = 0;
+	patience = 1;
+	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, 0),
+				  &(struct sl_stack_setup){.seed = 1, .stopped = stopped}, &measure, &err),
+		     -EINTR);
+	/* What memory serves ends by itself, but has no rate. */
+	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, 1), &(struct sl_stack_setup){.seed = 1},
+				  &measure, &err),
+		     -EDOM);
+	cr_assert_not_null(strstr(err.msg, "take no time"), "%s", err.msg);
+	sl_scenario_free(sc);
+}
+
 Test(stop, samples_before_it_are_kept)
 {
 	struct sl_scenario *sc = load_b3n();

@@ -1,6 +1,4 @@
 /* ZFS as people run it now: whole runs of small boxes, and what must follow from a choice. */
-#include <unistd.h>
-
 #include "sim/base/trace.h"
 #include "tests/sim/lib.h"
 
@@ -10,21 +8,14 @@
 /* A scenario with this pool (and workloads w) on a modern host. */
 static struct sl_scenario *box_of(const char *pool, const char *workload)
 {
-	char path[] = "zfs-XXXXXX", text[2048];
-	struct sl_scenario *sc = NULL;
-	struct sl_err err = {0};
-	int fd = mkstemp(path), n;
+	char text[2048];
+	int n = snprintf(text, sizeof(text),
+			 "title: t\nhost: {profile: modern-xeon}\nnas: {vcpus: 4, memory: 8GiB, zil: 2.1}\n"
+			 "pool: %s\nworkloads: {w: %s}\n",
+			 pool, workload);
 
-	n = snprintf(text, sizeof(text),
-		     "format: sloglab-scenario/1\ntitle: t\nhost: {profile: modern-xeon}\n"
-		     "nas: {vcpus: 4, memory: 8GiB, zil: 2.1}\npool: %s\nworkloads: {w: %s}\n",
-		     pool, workload);
-	cr_assert(fd >= 0 && n > 0 && n < (int)sizeof(text));
-	cr_assert_eq(write(fd, text, (size_t)n), n);
-	cr_assert_eq(close(fd), 0);
-	cr_assert_eq(sl_scenario_load(path, SL_SOURCE_DIR "/sim/scenario", &sc, &err), 0, "%s", err.msg);
-	cr_assert_eq(unlink(path), 0);
-	return sc;
+	cr_assert(n > 0 && n < (int)sizeof(text));
+	return load_text(text);
 }
 
 /* Rate of w with `key` set to `value` (NULL: as it is). */

@@ -195,3 +195,23 @@ Test(clients, oltp_threads_share_log_syncs)
 	cr_assert(rig->guest->server.calls < 3 * 800 / 2, "%d", rig->guest->server.calls);
 	rig_free(rig);
 }
+
+Test(clients, fileio_that_costs_nothing_ends_all_the_same)
+{
+	static const int modes[] = {SL_MODE_RNDWR, SL_MODE_RNDRD, SL_MODE_RNDRW};
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		struct rig *rig = rig_new(SL_HYP_ESXI);
+		struct sl_client_report report;
+
+		rig->workload.mode = modes[i];
+		rig->workload.file_total_bytes = 100e6; /* all of it in memory, and no CPU either */
+		rig->workload.fsync_every = 0;
+		rig->workload.max_requests = 0;
+		rig->workload.max_time_ns = (double)SEC;
+		report = run_client(rig, sl_fileio_client_new);
+		cr_assert(report.operations > 0);
+		cr_assert_eq(report.elapsed_ns, 0);
+		rig_free(rig);
+	}
+}
