@@ -454,12 +454,12 @@ static enum sl_cause forgets(const struct sl_box *box, const struct sl_dev_spec 
 	return v.flush_ignored ? SL_CAUSE_LIAR : sl_vm_pool_flushes(box) ? SL_CAUSE_NONE : SL_CAUSE_UNREACHED;
 }
 
-/* Who had answered for what was acknowledged before the cut: the log's devices, then the others. A pool that
- * has no reason to forget promised too early. */
+/* Who had answered for what was acknowledged before the cut: the virtual disk, the pool's setting, the
+ * log's devices, then the others. Where none of them forgets, nobody is blamed. */
 static void blame(const struct sl_box *box, struct sl_outcome *ret)
 {
-	if (box->sync == SL_SYNC_DISABLED) {
-		ret->cause = SL_CAUSE_DISABLED;
+	if (box->disk_cache == SL_CACHE_UNSAFE || box->sync == SL_SYNC_DISABLED) {
+		ret->cause = box->disk_cache == SL_CACHE_UNSAFE ? SL_CAUSE_DISK_CACHE : SL_CAUSE_DISABLED;
 		return;
 	}
 	ret->cause = SL_CAUSE_NONE;
@@ -471,7 +471,7 @@ static void blame(const struct sl_box *box, struct sl_outcome *ret)
 		(void)snprintf(ret->disk, sizeof(ret->disk), "%s", spec->name);
 	}
 	if (ret->cause == SL_CAUSE_NONE) {
-		ret->cause = SL_CAUSE_EARLY;
+		ret->cause = SL_CAUSE_UNEXPLAINED;
 		ret->disk[0] = '\0';
 	}
 }

@@ -17,7 +17,7 @@ struct sl_domain_disk {
 	/* Where it is: an NBD export on a unix socket, or a file on an NFS server (QEMU's libnfs driver). */
 	const char *nbd_socket, *nbd_export;
 	const char *nfs_host, *nfs_path;
-	const char *cache; /* "none", "writethrough": guest flushes, or one after every write */
+	const char *cache; /* "none", "writethrough" (a flush after each write), "unsafe" (none) */
 };
 
 /* Strings are borrowed. */

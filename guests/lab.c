@@ -87,6 +87,8 @@ static void disks_fill(const struct sl_lab_config *config, struct sl_domain *ret
 void sl_lab_domain(const struct sl_lab_config *config, enum sl_lab_machine machine, struct sl_domain *ret,
 		   struct sl_lab_text *text)
 {
+	static const char *const caches[] = {"none", "writethrough",
+					     "unsafe"}; /* in the order of the words */
 	bool storage = machine == SL_LAB_STORAGE;
 	const char *image = storage ? config->storage_image : config->guest_image;
 	int64_t memory[2];
@@ -130,11 +132,11 @@ void sl_lab_domain(const struct sl_lab_config *config, enum sl_lab_machine machi
 	if (storage) {
 		disks_fill(config, ret, text);
 	} else {
-		ret->disks[ret->n_disks++] = (struct sl_domain_disk){
-		    .serial = "guest",
-		    .nfs_host = SL_NET_STORAGE,
-		    .nfs_path = SL_LAB_GUEST_DISK,
-		    .cache = config->box->disk_cache == SL_CACHE_WRITETHROUGH ? "writethrough" : "none"};
+		ret->disks[ret->n_disks++] =
+		    (struct sl_domain_disk){.serial = "guest",
+					    .nfs_host = SL_NET_STORAGE,
+					    .nfs_path = SL_LAB_GUEST_DISK,
+					    .cache = caches[config->box->disk_cache]};
 	}
 }
 

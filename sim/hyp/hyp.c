@@ -111,7 +111,7 @@ static void flush_start(struct hyp_call *call, int64_t now_ns)
 
 	if (hyp->flushing) {
 		queue_push(call, &hyp->flushes_end);
-	} else if (hyp->flushed == hyp->written) {
+	} else if (hyp->flushed == hyp->written || hyp->disk_cache == SL_CACHE_UNSAFE) {
 		call->hop.fire = flush_skipped;
 		sl_loop_arm(hyp->loop, &call->hop, now_ns);
 	} else {

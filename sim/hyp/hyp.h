@@ -1,9 +1,9 @@
 /*
  * The hypervisor's virtual disk and NFS client. ESXi sends every write FILE_SYNC, so a guest's flush has
  * nothing left to do and its virtual disk offers none. QEMU's driver (libnfs) sends UNSTABLE writes and a
- * COMMIT per guest flush; with cache=writethrough also one after each write. The kernel of Linux sends a
- * write of QEMU's cache=none (O_DIRECT) FILE_SYNC when one WRITE takes it, and has nothing left to flush
- * then.
+ * COMMIT per guest flush; with cache=writethrough also one after each write; with cache=unsafe it answers
+ * flushes and sends none (BDRV_O_NO_FLUSH). The kernel of Linux sends a write of QEMU's cache=none (O_DIRECT)
+ * FILE_SYNC when one WRITE takes it, and has nothing left to flush then.
  */
 #ifndef SL_HYP_HYP_H
 #define SL_HYP_HYP_H

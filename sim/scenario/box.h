@@ -71,7 +71,8 @@ enum {
 };
 enum {
 	SL_CACHE_NONE,
-	SL_CACHE_WRITETHROUGH
+	SL_CACHE_WRITETHROUGH,
+	SL_CACHE_UNSAFE
 };
 
 struct sl_box {

@@ -1,5 +1,6 @@
 #include "sim/stack/audit.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,10 +112,23 @@ static void name_disk(const struct sl_audit *audit, const struct sl_mark *disk, 
 	}
 }
 
-/* The disk that did not have the block where the replay ended. */
-static enum sl_cause cause_of_disk(const struct sl_mark *disk, bool log_lost)
+/* The server never said that the write is stable: who above it did? */
+static enum sl_cause cause_above(const struct sl_audit *audit)
 {
-	if (log_lost && disk->log) {
+	const struct sl_audit_options *options = &audit->options;
+	bool forgets = options->radius == SL_RADIUS_STORAGE && options->client == SL_CLIENT_LIBNFS;
+
+	if (audit->box->disk_cache == SL_CACHE_UNSAFE && audit->box->client != SL_CLIENT_ESXI &&
+	    !options->direct) {
+		return SL_CAUSE_DISK_CACHE;
+	}
+	return forgets ? SL_CAUSE_CLIENT : SL_CAUSE_UNEXPLAINED;
+}
+
+/* A disk did not have what was said to be stable. `synced`: said by a txg, not by the ZIL. */
+static enum sl_cause cause_of_disk(const struct sl_mark *disk, const struct sl_cut *cut, bool synced)
+{
+	if (cut->log_lost && disk->log) {
 		return SL_CAUSE_LOG_LOST;
 	}
 	switch ((enum sl_risk)disk->risk) {
@@ -123,32 +137,44 @@ static enum sl_cause cause_of_disk(const struct sl_mark *disk, bool log_lost)
 	case SL_RISK_LIAR:
 		return SL_CAUSE_LIAR;
 	case SL_RISK_CACHE:
-		return disk->unreached ? SL_CAUSE_UNREACHED : SL_CAUSE_UNFLUSHED;
+		return disk->unreached ? SL_CAUSE_UNREACHED
+		       : synced        ? SL_CAUSE_UNEXPLAINED /* txgs flush */
+				       : SL_CAUSE_UNFLUSHED;
 	case SL_RISK_NONE:
 		break;
 	}
-	return SL_CAUSE_LOG_LOST; /* safe where it was, but that side did not come back */
+	/* Safe where it was: only that side did not come back. */
+	return cut->one_side_out && disk->log ? SL_CAUSE_LOG_LOST : SL_CAUSE_UNEXPLAINED;
+}
+
+/* The server said that the write is stable: the chain of log blocks broke before it, or its txg, which was
+ * taken for synced, is not there. */
+static enum sl_cause cause_below(const struct sl_audit *audit, const struct sl_import *import,
+				 const struct sl_history_write *lost, struct sl_outcome *ret)
+{
+	bool logged = lost->block != SL_HISTORY_UNLOGGED, synced = !logged;
+	const struct sl_mark *disk;
+
+	if (audit->box->sync == SL_SYNC_DISABLED) {
+		return SL_CAUSE_DISABLED;
+	}
+	disk = logged ? sl_import_culprit(import, &ret->imported, ret->at_ns)
+		      : sl_import_txg_culprit(import, &ret->imported, ret->at_ns);
+	if (disk) {
+		name_disk(audit, disk, ret);
+		return cause_of_disk(disk, &import->cut, synced);
+	}
+	return logged ? SL_CAUSE_EARLY : SL_CAUSE_UNEXPLAINED;
 }
 
 static void blame(const struct sl_audit *audit, const struct sl_import *import,
 		  const struct sl_history_write *lost, struct sl_outcome *ret)
 {
 	const struct sl_ledger_write *write = &audit->record->ledger.writes[lost->id - 1];
-	const struct sl_mark *disk;
 
-	if (audit->box->sync == SL_SYNC_DISABLED) {
-		ret->cause = SL_CAUSE_DISABLED;
-		return;
-	}
-	if (write->committed_ns > ret->at_ns) {
-		ret->cause = SL_CAUSE_CLIENT;
-		return;
-	}
-	disk = sl_import_culprit(import, &ret->imported, ret->at_ns);
-	if (disk) {
-		name_disk(audit, disk, ret);
-	}
-	ret->cause = disk ? cause_of_disk(disk, import->cut.log_lost) : SL_CAUSE_EARLY;
+	ret->cause =
+	    write->committed_ns > ret->at_ns ? cause_above(audit) : cause_below(audit, import, lost, ret);
+	assert(ret->cause != SL_CAUSE_UNEXPLAINED);
 }
 
 static bool is_there(const struct sl_audit *audit, const struct sl_outcome *outcome,
@@ -234,6 +260,15 @@ void sl_outcome_why(const struct sl_outcome *outcome, char *buf, size_t size)
 	case SL_CAUSE_LOG_LOST:
 		(void)snprintf(buf, size, "%s did not come back: what only the log held is gone", disk);
 		break;
+	case SL_CAUSE_DISK_CACHE:
+		(void)snprintf(buf, size,
+			       "the virtual disk answered the guest's flushes and sent none "
+			       "(guests.disk_cache: unsafe)");
+		break;
+	case SL_CAUSE_UNEXPLAINED:
+		(void)snprintf(buf, size,
+			       "unexplained: nothing in this box is known to forget; please report it");
+		break;
 	}
 }
 
@@ -246,9 +281,9 @@ const char *sl_radius_name(enum sl_radius radius)
 
 const char *sl_cause_name(enum sl_cause cause)
 {
-	static const char *const names[SL_CAUSES] = {"none",      "sync-disabled", "client",
-						     "liar",      "unreached",     "memory",
-						     "unflushed", "early",         "log-lost"};
+	static const char *const names[SL_CAUSES] = {"none",      "sync-disabled", "client",     "liar",
+						     "unreached", "memory",        "unflushed",  "early",
+						     "log-lost",  "disk-cache",    "unexplained"};
 
 	return names[cause];
 }

@@ -27,14 +27,16 @@ enum sl_fault {
 /* Who answers for a lost write. */
 enum sl_cause {
 	SL_CAUSE_NONE,
-	SL_CAUSE_DISABLED,  /* sync=disabled: asked for */
-	SL_CAUSE_CLIENT,    /* the client forgot what was only unstable */
-	SL_CAUSE_LIAR,      /* a disk answered a flush that it did not do */
-	SL_CAUSE_UNREACHED, /* a disk's cache that flushes do not reach */
-	SL_CAUSE_MEMORY,    /* a log device that forgets */
-	SL_CAUSE_UNFLUSHED, /* the ZIL did not flush */
-	SL_CAUSE_EARLY,     /* the ZIL acknowledged before the block was written */
-	SL_CAUSE_LOG_LOST,  /* the only copy was on the log device */
+	SL_CAUSE_DISABLED,    /* sync=disabled: asked for */
+	SL_CAUSE_CLIENT,      /* the client forgot what was only unstable, and lived on: libnfs */
+	SL_CAUSE_LIAR,        /* a disk answered a flush that it did not do */
+	SL_CAUSE_UNREACHED,   /* a disk's cache that flushes do not reach */
+	SL_CAUSE_MEMORY,      /* a log device that forgets */
+	SL_CAUSE_UNFLUSHED,   /* the ZIL did not flush */
+	SL_CAUSE_EARLY,       /* the ZIL acknowledged before the block was written */
+	SL_CAUSE_LOG_LOST,    /* the only copy was on the log device */
+	SL_CAUSE_DISK_CACHE,  /* the virtual disk answered the guest's flush and sent none (cache=unsafe) */
+	SL_CAUSE_UNEXPLAINED, /* none of these: the model has a bug, and nobody is blamed for it */
 	SL_CAUSES
 };
 
@@ -42,7 +44,8 @@ struct sl_audit_options {
 	enum sl_radius radius;
 	enum sl_fault fault;
 	enum sl_nfs_client client;
-	bool local; /* the program runs on the storage machine: it dies with it */
+	bool local;  /* the program runs on the storage machine: it dies with it */
+	bool direct; /* it speaks NFS by itself: there is no virtual disk in between */
 };
 
 /* One record, prepared for many cuts. */

@@ -6,11 +6,11 @@
 #define WRITES_MAX 60000u /* followed: a minute of a busy box; a run that is longer goes on unrecorded */
 #define CUTS 499          /* a prime: no workload is in step with it */
 
-static int worst_cut(const struct sl_box *box, const struct sl_record *record, bool local,
+static int worst_cut(const struct sl_box *box, const struct sl_record *record, bool local, bool direct,
 		     struct sl_loss *ret, struct sl_err *err)
 {
 	const struct sl_audit_options options = {
-	    .radius = SL_RADIUS_BOX, .client = sl_nfs_client_of(box), .local = local};
+	    .radius = SL_RADIUS_BOX, .client = sl_nfs_client_of(box), .local = local, .direct = direct};
 	struct sl_outcome worst = {0};
 	struct sl_audit audit;
 	int rc = sl_audit_init(&audit, box, record, &options, err);
@@ -45,7 +45,7 @@ int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *worklo
 	sl_record_init(&record, WRITES_MAX);
 	rc = sl_stack_record(box, workload, setup, &record, ret, err);
 	if (rc == 0) {
-		rc = worst_cut(box, &record, local, &ret->loss, err);
+		rc = worst_cut(box, &record, local, workload->kind == SL_WL_SYNCWRITE, &ret->loss, err);
 	}
 	sl_record_fini(&record);
 	return rc;

@@ -174,11 +174,14 @@ static void read_ledger(const struct sl_record *record, struct sl_verdict *ret)
 	}
 }
 
-static int judge(const struct sl_box *box, const struct sl_record *record, bool local,
+static int judge(const struct sl_box *box, const struct sl_record *record, bool local, bool direct,
 		 const struct sl_powercut_options *options, struct sl_verdict *ret, struct sl_err *err)
 {
-	const struct sl_audit_options how = {
-	    .radius = options->radius, .fault = options->fault, .client = ret->client, .local = local};
+	const struct sl_audit_options how = {.radius = options->radius,
+					     .fault = options->fault,
+					     .client = ret->client,
+					     .local = local,
+					     .direct = direct};
 	struct sl_outcome end;
 	struct sl_audit audit;
 	int rc = sl_audit_init(&audit, box, record, &how, err);
@@ -219,7 +222,7 @@ int sl_powercut_cell(const struct sl_box *box, const struct sl_workload *workloa
 	rc = sl_stack_record(&broken, workload, &setup, &record, &measure, err);
 	if (rc == 0) {
 		ret->rate = sl_metric_value(&measure, workload);
-		rc = judge(&broken, &record, local, options, ret, err);
+		rc = judge(&broken, &record, local, guest, options, ret, err);
 	}
 	sl_record_fini(&record);
 	return rc;

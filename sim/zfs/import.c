@@ -126,3 +126,15 @@ const struct sl_mark *sl_import_culprit(const struct sl_import *import, const st
 	}
 	return sl_mark_culprit(history->blocks[imported->stop].mark, &import->cut, at_ns);
 }
+
+const struct sl_mark *sl_import_txg_culprit(const struct sl_import *import,
+					    const struct sl_imported *imported, int64_t at_ns)
+{
+	const struct sl_history *history = import->history;
+	uint64_t txg = imported->txg + 1;
+
+	if (txg > imported->believed || !history->txgs[txg].mark) {
+		return NULL;
+	}
+	return sl_mark_culprit(history->txgs[txg].mark, &import->cut, at_ns);
+}

@@ -45,4 +45,9 @@ static inline bool sl_imported_has(const struct sl_imported *imported, const str
 const struct sl_mark *sl_import_culprit(const struct sl_import *import, const struct sl_imported *imported,
 					int64_t at_ns);
 
+/* Why the import did not take a later txg: the disk that did not have a part of the next one although ZFS
+ * believed it synced; NULL when none is to blame. */
+const struct sl_mark *sl_import_txg_culprit(const struct sl_import *import,
+					    const struct sl_imported *imported, int64_t at_ns);
+
 #endif

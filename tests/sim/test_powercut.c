@@ -179,6 +179,32 @@ Test(powercut, storage_vm_alone_takes_what_libnfs_forgets)
 	sl_scenario_free(rig.sc);
 }
 
+/* Who answers follows from the radius and from what each layer was told: with the whole box gone, libnfs,
+ * whose client died with it, is to blame for nothing, by whatever name its rules go. */
+Test(powercut, virtual_disk_that_sends_no_flush_is_named)
+{
+	struct rig rig = rig_new("s3700", "oltp2");
+	struct sl_powercut_options options = random_cuts(500);
+	struct sl_verdict verdict;
+
+	rig.box.hypervisor = SL_HYP_QEMU;
+	rig.box.client = SL_CLIENT_LIBNFS;
+	rig.box.data_flush = SL_FLUSH_HONOURED;
+	for (int client = SL_CLIENT_ESXI; client < SL_CLIENTS; client++) {
+		options.client = client;
+		rig.box.disk_cache = SL_CACHE_NONE;
+		verdict = cut(&rig, &options);
+		cr_assert_eq(verdict.lossy, 0);
+		rig.box.disk_cache = SL_CACHE_UNSAFE;
+		verdict = cut(&rig, &options);
+		cr_assert(verdict.lossy > 490, "at nearly every moment, not %d", (int)verdict.lossy);
+		expect_why(&verdict, SL_CAUSE_DISK_CACHE,
+			   "the virtual disk answered the guest's flushes and sent none (guests.disk_cache: "
+			   "unsafe)");
+	}
+	sl_scenario_free(rig.sc);
+}
+
 Test(powercut, slog_pulled_in_mid_write_loses_nothing_unless_the_power_fails_too)
 {
 	struct rig rig = rig_new("s3700", "oltp4");

@@ -148,20 +148,22 @@ Test(powercut_vm, lost_of_the_promised)
 	cr_assert_eq(verdict.worst.imported.believed - verdict.worst.imported.txg, 2);
 }
 
-/* Acknowledged before the cut: the pool had promised it. */
+/* Acknowledged before the cut: the box had promised it. */
 Test(powercut_vm, the_pool_answers)
 {
 	const struct sl_vm_cut cut = cut_losing(40, 0);
 	struct sl_box box;
 
 	box_make(&box);
-	expect(&cut, &box, SL_CAUSE_EARLY, "the ZIL acknowledged before");
+	expect(&cut, &box, SL_CAUSE_UNEXPLAINED, "unexplained");
 	box.data[1].flush_honoured = 0;
 	expect(&cut, &box, SL_CAUSE_LIAR, "hdd acknowledged a flush that it did not do");
 	box.log[0] = (struct sl_dev_spec){.kind = SL_DEV_NVRAM, .name = "ramdisk"};
 	expect(&cut, &box, SL_CAUSE_MEMORY, "ramdisk is volatile memory");
 	box.sync = SL_SYNC_DISABLED;
 	expect(&cut, &box, SL_CAUSE_DISABLED, "sync=disabled");
+	box.disk_cache = SL_CACHE_UNSAFE;
+	expect(&cut, &box, SL_CAUSE_DISK_CACHE, "guests.disk_cache: unsafe");
 }
 
 /* The lab's ZFS flushes all disks or none. */
@@ -172,7 +174,7 @@ Test(powercut_vm, flushes_that_end_before_the_disks)
 
 	box_make(&box);
 	box.data_flush = SL_FLUSH_IGNORED;
-	expect(&cut, &box, SL_CAUSE_EARLY, "the ZIL");
+	expect(&cut, &box, SL_CAUSE_UNEXPLAINED, "unexplained");
 	box.log_flush = SL_FLUSH_IGNORED;
 	expect(&cut, &box, SL_CAUSE_UNREACHED, "hdd kept it in its volatile cache");
 	box.log[0].plp = 0;

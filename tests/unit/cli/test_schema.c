@@ -242,7 +242,7 @@ Test(schema, what_powercut_writes_obeys)
 						   .cause = SL_CAUSE_LIAR,
 						   .disk = "disk",
 						   .imported = {.txg = 5, .believed = 6}},
-					 .causes = {[SL_CAUSE_LIAR] = 2},
+					 .causes = {[SL_CAUSE_LIAR] = 2, [SL_CAUSE_DISK_CACHE] = 1},
 					 .why = "disk acknowledged a flush that it did not do"},
 					{.variant = 1, .n_cuts = 3, .why = "nobody lied"}};
 	struct sl_powercut powercut = {

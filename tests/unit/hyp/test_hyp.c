@@ -122,6 +122,19 @@ Test(hyp, linux_writes_file_sync_with_o_direct_and_commits_what_the_page_cache_h
 	rig_free(cached);
 }
 
+Test(hyp, qemu_with_unsafe_answers_flushes_and_sends_none)
+{
+	struct rig *rig = rig_new(SL_CLIENT_LIBNFS, SL_CACHE_UNSAFE);
+
+	cr_assert(sl_hyp_has_flush(&rig->hyp), "the guest sees a cache");
+	run_request(rig, SL_HYP_WRITE, 4096);
+	run_request(rig, SL_HYP_FLUSH, 0);
+	notes_expect(&rig->notes, "[0.1ms] WRITE UNSTABLE 4K\n"
+				  "[1.2ms] guest's write done\n"
+				  "[1.2ms] guest's flush done\n");
+	rig_free(rig);
+}
+
 Test(hyp, a_message_carries_its_data_in_one_direction)
 {
 	struct rig *rig = rig_new(SL_CLIENT_ESXI, SL_CACHE_NONE);
