@@ -1,5 +1,7 @@
 #include "sim/zfs/reader.h"
 
+#define PIECE_BYTES (INT64_C(1) << 29) /* of free space in a pool that is in use; assumed */
+
 /* Who waits for a record. */
 struct want {
 	void *pool_link;
@@ -50,23 +52,20 @@ static void unlink_fetch(struct sl_reader *reader, const struct sl_fetch *fetch)
 	*link = fetch->next;
 }
 
-/* Where a record lies: see above. */
+/* Where a record lies: see reader.h. */
 static void place(const struct sl_reader *reader, uint64_t file, uint64_t record, struct sl_vdev_io *io)
 {
 	const struct sl_vdev *vdev = reader->config.data;
 	int64_t asize = sl_vdev_asize(vdev, reader->config.record_bytes), half = sl_vdev_top_bytes(vdev) / 2;
-	int64_t slab_bytes = sl_vdev_metaslab_bytes(vdev);
+	int64_t piece = half < PIECE_BYTES ? half : PIECE_BYTES;
 	uint64_t tops = (uint64_t)sl_vdev_tops(vdev), base = mix(file ^ mix(reader->config.seed));
 	uint64_t turn = (uint64_t)((reader->config.aliquot_bytes + asize - 1) / asize);
 	uint64_t at = record / turn / tops * turn + record % turn; /* within its top-level vdev */
-	uint64_t in_slab, slabs;
+	uint64_t in_piece = (uint64_t)(piece > asize ? piece / asize : 1);
 
-	slab_bytes = slab_bytes < half ? slab_bytes : half;
-	in_slab = (uint64_t)(slab_bytes > asize ? slab_bytes / asize : 1);
-	slabs = (uint64_t)(half / slab_bytes);
 	io->top = (int)((base + record / turn) % tops);
-	io->offset_bytes =
-	    (int64_t)(mix(base + at / in_slab) % slabs) * slab_bytes + (int64_t)(at % in_slab) * asize;
+	io->offset_bytes = (int64_t)(mix(base + at / in_piece) % (uint64_t)(half / piece)) * piece +
+			   (int64_t)(at % in_piece) * asize;
 }
 
 /* Anywhere: the L2ARC is a ring. */

@@ -4,9 +4,10 @@
  * prefetcher, whose reads are of the asynchronous class; fills of records that are written in part do not.
  *
  * Records lie where a writer that found the pool half full left them: a file in the order of its records,
- * over the top-level vdevs by turns of metaslab_aliquot, one metaslab after the other; the metaslabs are
- * anywhere in the first half of the vdevs. So neighbours are neighbours on the disks, and a random read is a
- * seek. Not modelled: a demand read that raises the priority of a prefetch (zio_change_priority).
+ * over the top-level vdevs by turns of metaslab_aliquot, in pieces of half a GiB that are anywhere in the
+ * first half of the vdevs. So neighbours are neighbours on the disks, and a random read is a seek.
+ *
+ * Not modelled: a demand read that raises the priority of a prefetch (zio_change_priority).
  */
 #ifndef SL_ZFS_READER_H
 #define SL_ZFS_READER_H

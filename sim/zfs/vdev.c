@@ -319,22 +319,15 @@ static int next_top(const struct sl_vdev *vdev)
 	return best >= 0 ? best : vdev->rotor;
 }
 
-int64_t sl_vdev_metaslab_bytes(const struct sl_vdev *vdev)
+int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev)
 {
 	int64_t size = sl_vdev_top_bytes(vdev), metaslab = METASLAB_BYTES;
 
+	/* vdev_metaslab_set_size: at most 200 metaslabs as long as they stay below 16 GiB. */
 	while (metaslab < METASLAB_MAX_BYTES && size / metaslab > METASLABS) {
 		metaslab *= 2;
 	}
-	return metaslab;
-}
-
-int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev)
-{
-	int64_t metaslab = sl_vdev_metaslab_bytes(vdev);
-	bool many = sl_vdev_top_bytes(vdev) / metaslab > EMBEDDED_MIN;
-
-	return vdev->config.embedded_log && many ? metaslab : 0;
+	return vdev->config.embedded_log && size / metaslab > EMBEDDED_MIN ? metaslab : 0;
 }
 
 void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io)

@@ -105,9 +105,6 @@ int sl_vdev_parity(const struct sl_vdev *vdev);
 /* Bytes one top-level vdev can allocate. */
 int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev);
 
-/* Size of a metaslab (vdev_metaslab_set_size): at most 200 of them as long as they stay below 16 GiB. */
-int64_t sl_vdev_metaslab_bytes(const struct sl_vdev *vdev);
-
 /* Size of the embedded log of one top-level vdev, its first metaslab; 0 = it has none: too old, or too small
  * (zfs_embedded_slog_min_ms). */
 int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev);
