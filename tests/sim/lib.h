@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sim/scenario/scenario.h"
@@ -48,8 +49,9 @@ static inline struct sl_result run_all_cells(const struct sl_scenario *sc, uint6
 	return result;
 }
 
-/* What one cell reports, by name. */
-static inline double rate_of(const struct sl_scenario *sc, const char *variant, const char *workload)
+/* One cell, by name. */
+static inline struct sl_measure measure_of(const struct sl_scenario *sc, const char *variant,
+					   const char *workload)
 {
 	int v = sl_scenario_find_variant(sc, variant), w = sl_scenario_find_workload(sc, workload);
 	struct sl_measure measure;
@@ -61,7 +63,15 @@ static inline double rate_of(const struct sl_scenario *sc, const char *variant, 
 	cr_assert_eq(sl_stack_run(&box, sl_scenario_workload(sc, w), &(struct sl_stack_setup){.seed = 1},
 				  &measure, &err),
 		     0, "%s", err.msg);
-	return sl_metric_value(&measure, sl_scenario_workload(sc, w));
+	return measure;
+}
+
+/* What one cell reports. */
+static inline double rate_of(const struct sl_scenario *sc, const char *variant, const char *workload)
+{
+	struct sl_measure measure = measure_of(sc, variant, workload);
+
+	return sl_metric_value(&measure, sl_scenario_workload(sc, sl_scenario_find_workload(sc, workload)));
 }
 
 static inline const char *cell_variant(const struct sl_result *result, const struct sl_cell *cell)
