@@ -11,18 +11,18 @@
 #include <unistd.h>
 
 #include "cli/live_rig.h"
+#include "cli/noise.h"
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "sim/base/json.h"
 
-#define PROBES 2000
-#define SLOW_PROBES 200 /* with modelled latencies: at most some ms each */
+#define PROBES 1000
+#define SLOW_PROBES 500 /* with modelled latencies: at most some ms each */
 #define SMALL 4096
 #define LARGE 65536
 #define BUFFERED 16384 /* what guest.file_cpu is stated for */
 #define FILE_BYTES (16 << 20)
 #define PROBE_MS 120000
-#define LINK_MAX_BPS 1e12
 #define OLTP_TIME_S 8
 #define OLTP_ROWS 20000
 #define CALL_TIME_S 1
@@ -185,41 +185,17 @@ static double chain_cpu_ns(const struct sl_live_rig *rig)
 	return (double)(sl_process_cpu_ns(&rig->disk.daemon) + sl_process_cpu_ns(&rig->server.process));
 }
 
-static int steps_run(struct sl_live_rig *rig, struct probe *probe, struct sl_calibration *ret,
-		     struct sl_err *err)
-{
-	double cpu_ns, slope_ns;
-	int rc = step_run(rig, probe, step_file, err);
-
-	if (rc == 0) {
-		rc = step_run(rig, probe, step_direct, err);
-	}
-	cpu_ns = chain_cpu_ns(rig);
-	if (rc == 0) {
-		rc = step_run(rig, probe, step_pairs, err);
-	}
-	cpu_ns = chain_cpu_ns(rig) - cpu_ns;
-	if (rc == 0) {
-		rc = step_run(rig, probe, step_buffered, err);
-	}
-	/* A pair is two requests: WRITE and COMMIT. Whoever has woken the next part of the chain finishes
-	 * beside it, on another CPU: a pair can take a little more CPU time than it takes time. */
-	ret->block_cpu_ns = (cpu_ns / PROBES + probe->pair_cpu_ns) / 2;
-	ret->op_delay_ns = fmax(probe->write_flush_ns / 2 - ret->block_cpu_ns, 0);
-	ret->disturbed = ret->block_cpu_ns > OVERLAP_MAX * probe->write_flush_ns / 2;
-	slope_ns = (probe->write_large_ns - probe->write_small_ns) / (LARGE - SMALL);
-	ret->link_bps = slope_ns > 0 ? 1e9 / slope_ns : LINK_MAX_BPS;
-	ret->file_cpu_ns = probe->file_cpu_ns;
-	ret->fsync_cpu_ns = probe->fsync_cpu_ns;
-	return rc;
-}
+/* Of a disk request, each several times. */
+struct rounds {
+	struct sl_noisy block_cpu_ns, op_delay_ns, byte_ns;
+};
 
 /*
  * Where a request takes its modelled time, all that stands in the chain goes to sleep, and each part has to
  * be woken on the way back: what a flush takes beyond its modelled time is the delay that a load meets. With
- * disks that take no time nobody sleeps. From here on they take theirs.
+ * disks that take no time nobody sleeps.
  */
-static int wake_measure(struct sl_live_rig *rig, struct probe *probe, struct sl_calibration *ret,
+static int wake_measure(struct sl_live_rig *rig, struct probe *probe, double *ret_beyond_ns,
 			struct sl_err *err)
 {
 	struct sl_timing timing = {0};
@@ -232,12 +208,92 @@ static int wake_measure(struct sl_live_rig *rig, struct probe *probe, struct sl_
 	if (rc == 0) {
 		rc = sl_live_server_timing(&rig->server, &timing, &calls, err);
 	}
-	if (rc == 0) {
-		double beyond_ns = probe->flush_ns - (double)timing.modelled_p50_ns;
+	*ret_beyond_ns = probe->flush_ns - (double)timing.modelled_p50_ns;
+	return rc;
+}
 
-		ret->op_delay_ns = fmax(ret->op_delay_ns, beyond_ns - ret->block_cpu_ns);
+bool sl_calibration_request(const struct sl_calibration_times *times, double *ret_cpu_ns,
+			    double *ret_delay_ns)
+{
+	*ret_cpu_ns = fmin(times->cpu_ns, times->trip_ns);
+	*ret_delay_ns =
+	    (times->cpu_ns < times->trip_ns ? fmax(times->trip_ns, times->beyond_ns) : times->beyond_ns) -
+	    *ret_cpu_ns;
+	return times->cpu_ns <= OVERLAP_MAX * times->trip_ns;
+}
+
+/* A pair is two requests: WRITE and COMMIT. */
+static int round_run(struct sl_live_rig *rig, struct probe *probe, struct rounds *rounds, struct sl_err *err)
+{
+	struct sl_calibration_times times = {0};
+	double cpu_ns = 0, delay_ns = 0;
+	int rc = sl_live_server_latency(&rig->server, false, err);
+
+	if (rc == 0) {
+		rc = step_run(rig, probe, step_direct, err);
+	}
+	times.cpu_ns = -chain_cpu_ns(rig);
+	if (rc == 0) {
+		rc = step_run(rig, probe, step_pairs, err);
+	}
+	times.cpu_ns = ((times.cpu_ns + chain_cpu_ns(rig)) / PROBES + probe->pair_cpu_ns) / 2;
+	times.trip_ns = probe->write_flush_ns / 2;
+	if (rc == 0) {
+		rc = wake_measure(rig, probe, &times.beyond_ns, err);
+	}
+	if (rc == 0) {
+		bool apart = sl_calibration_request(&times, &cpu_ns, &delay_ns);
+
+		sl_noisy_add(&rounds->block_cpu_ns, apart ? cpu_ns : times.trip_ns - times.cpu_ns);
+		sl_noisy_add(&rounds->op_delay_ns, apart ? delay_ns : times.trip_ns - times.cpu_ns);
+		sl_noisy_add(&rounds->byte_ns,
+			     (probe->write_large_ns - probe->write_small_ns) / (LARGE - SMALL));
 	}
 	return rc;
+}
+
+/* Until each figure can be told from noise; refused where that does not come. Latencies are on at the end. */
+static int rounds_run(struct sl_live_rig *rig, struct probe *probe, struct sl_calibration *ret,
+		      struct sl_err *err)
+{
+	struct rounds rounds = {0};
+	double byte_ns = 0;
+
+	for (int i = 0; i < SL_NOISE_MOST; i++) {
+		bool told;
+		int rc = round_run(rig, probe, &rounds, err);
+
+		if (rc < 0) {
+			return rc;
+		}
+		told = sl_noisy_told(&rounds.block_cpu_ns, &ret->block_cpu_ns);
+		told = sl_noisy_told(&rounds.op_delay_ns, &ret->op_delay_ns) && told;
+		told = sl_noisy_told(&rounds.byte_ns, &byte_ns) && told;
+		if (told) {
+			ret->link_bps = 1e9 / byte_ns;
+			return 0;
+		}
+	}
+	if (!sl_noisy_told(&rounds.block_cpu_ns, &ret->block_cpu_ns)) {
+		return sl_noisy_refuse(&rounds.block_cpu_ns, "guest.block_cpu", 1e3, "us", err);
+	}
+	if (!sl_noisy_told(&rounds.op_delay_ns, &ret->op_delay_ns)) {
+		return sl_noisy_refuse(&rounds.op_delay_ns, "hyp.op_delay", 1e3, "us", err);
+	}
+	return sl_noisy_refuse(&rounds.byte_ns, "link.rate", 1e-3, "us/MB", err);
+}
+
+static int steps_run(struct sl_live_rig *rig, struct probe *probe, struct sl_calibration *ret,
+		     struct sl_err *err)
+{
+	int rc = step_run(rig, probe, step_file, err);
+
+	if (rc == 0) {
+		rc = step_run(rig, probe, step_buffered, err);
+	}
+	ret->file_cpu_ns = probe->file_cpu_ns;
+	ret->fsync_cpu_ns = probe->fsync_cpu_ns;
+	return rc < 0 ? rc : rounds_run(rig, probe, ret, err);
 }
 
 static int file_system_measure(struct sl_live_rig *rig, struct sl_calibration *ret, struct sl_err *err)
@@ -253,9 +309,6 @@ static int file_system_measure(struct sl_live_rig *rig, struct sl_calibration *r
 	probe->buf = (char *)probe + (sizeof(*probe) + LARGE - 1) / LARGE * LARGE;
 	(void)snprintf(probe->path, sizeof(probe->path), "%.4000s/probe", rig->disk.mount);
 	rc = steps_run(rig, probe, ret, err);
-	if (rc == 0) {
-		rc = wake_measure(rig, probe, ret, err);
-	}
 	(void)munmap(probe, bytes);
 	return rc;
 }
@@ -277,6 +330,13 @@ static int database_measure(struct sl_live_rig *rig, struct sl_calibration *ret,
 	cpu_ns = sl_process_cpu_ns(&rig->db.server) - cpu_ns;
 	if (rc == 0) {
 		rc = sl_mariadb_number(&rig->db, lsn, &after, err);
+	}
+	if (rc == 0 && result.measure.operations == 0) {
+		rc = sl_err_set(
+		    err, -EAGAIN,
+		    "calibrate: guest.oltp_cpu: no transaction in %d s; nothing was written; run it again "
+		    "on a quieter machine",
+		    OLTP_TIME_S);
 	}
 	if (rc == 0) {
 		double n = (double)result.measure.operations;
@@ -310,6 +370,28 @@ static void host_describe(struct sl_calibration *ret)
 	(void)strftime(ret->date, sizeof(ret->date), "%Y-%m-%d", gmtime_r(&now, &day));
 }
 
+int sl_calibration_check(const struct sl_calibration *found, struct sl_err *err)
+{
+	const struct {
+		const char *key;
+		double value;
+	} figures[] = {{"guest.oltp_cpu", found->oltp_cpu_ns},    {"guest.file_cpu", found->file_cpu_ns},
+		       {"guest.fsync_cpu", found->fsync_cpu_ns},  {"guest.block_cpu", found->block_cpu_ns},
+		       {"hyp.op_delay", found->op_delay_ns},      {"link.rate", found->link_bps},
+		       {"innodb.redo_per_txn", found->redo_bytes}};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		if (!isfinite(figures[i].value) || figures[i].value <= 0) {
+			return sl_err_set(
+			    err, -EAGAIN,
+			    "calibrate: %s: measured as %g, which cannot be; nothing was written; run "
+			    "it again on a quieter machine",
+			    figures[i].key, figures[i].value);
+		}
+	}
+	return 0;
+}
+
 int sl_calibration_measure(const struct sl_box *box, const char *bin, const char *dir,
 			   struct sl_calibration *ret, struct sl_err *err)
 {
@@ -333,6 +415,9 @@ int sl_calibration_measure(const struct sl_box *box, const char *bin, const char
 		rc = file_system_measure(&rig, ret, err);
 		if (rc == 0) {
 			rc = database_measure(&rig, ret, err);
+		}
+		if (rc == 0) {
+			rc = sl_calibration_check(ret, err);
 		}
 		sl_live_rig_down(&rig);
 	}
@@ -390,8 +475,8 @@ static int profile_render(void *arg, FILE *out, struct sl_err *err)
 	row(out, "guest.file_cpu", c->file_cpu_ns / 1e3, "us", "buffered pwrite of 16 KiB on ext4");
 	row(out, "guest.fsync_cpu", c->fsync_cpu_ns / 1e3, "us", "fsync of a clean file");
 	row(out, "guest.block_cpu", c->block_cpu_ns / 1e3, "us",
-	    "CPU of qemu-storage-daemon, datastore and caller per WRITE or COMMIT, 4 KiB direct writes and "
-	    "flushes");
+	    "CPU of qemu-storage-daemon, datastore and caller per WRITE or COMMIT, at most its time, 4 KiB "
+	    "direct writes and flushes");
 	row(out, "hyp.op_delay", c->op_delay_ns / 1e3, "us",
 	    "median of a flush through loop, FUSE, QEMU and libnfs beyond its modelled time, when all of it "
 	    "slept "

@@ -26,10 +26,13 @@ variants:
   none: {}
   slog: {set: {pool.log: intel-dc-s3700-200}}
 EOT
-# What this host costs: measured once here, and not before each run. A machine too busy for that may say so.
+# What this host costs: measured once here, and not before each run. A machine too busy for that may say so, in one line
+# and without a file.
 "$sloglab" calibrate --output host.yaml --json host.json >out.txt 2>err.txt
 code=$?
 if [ "$code" -eq 1 ] && grep -q 'run it again on a quieter machine' err.txt; then
+	cat err.txt
+	{ [ "$(wc -l <err.txt)" -eq 1 ] && [ ! -e host.yaml ] && [ ! -e host.json ]; } || fail "calibrate: refused, and wrote"
 	cat >host.yaml <<-'EOT'
 		format: sloglab-host/1
 		description: any host
@@ -136,8 +139,9 @@ code=$rc
 { [ "$code" -eq 1 ] && grep -q 'qemu-storage-daemon: .*stopped' err.txt; } || fail "stopped: exit $code, $(cat err.txt)"
 nothing_left "a stopped part"
 
+# And nobody holds its lock any more: parts that we forked have it, and no command line of their own.
 only_the_folder() {
-	! leftovers | grep -v '^sloglab-run'
+	! leftovers | grep -v '^sloglab-run' && flock -n "$XDG_RUNTIME_DIR"/sloglab-run.* true
 }
 
 # Our own death: processes, mounts and loop device go at once, the folder with the next run.

@@ -126,6 +126,8 @@ start_long
 kill -KILL "$main"
 end_within 60 "$main"
 [ -n "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "kill -9 leaves a folder for the next run to sweep"
+# Its parts die with it, and with the last one the lock is gone.
+wait_for 60 flock -n "$XDG_RUNTIME_DIR"/sloglab-run.* true || fail "killed: a part lives on"
 "$sloglab" run s.yaml --engine live --workload seq --variant slog --time 1 >out.txt 2>err.txt
 nothing_left "killed, then run again"
 finish
