@@ -21,7 +21,7 @@
 struct run {
 	const char *engine, *dilate_text, *profile;
 	double dilate;
-	bool quick, fresh, no_live;
+	bool quick, fresh, no_live, steady;
 	char profile_path[PATH_MAX];
 	struct sl_words operands, variant, workload, set;
 	uint64_t repeat, seed, time_s;
@@ -50,6 +50,8 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	    {"seed", "N", "first seed (default 1)", SL_OPT_NUMBER, &run->seed, 0, INT64_MAX},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &run->set, 0, 0},
+	    {"steady", NULL, "run on past the stop rules until the rate lasts, and report that", SL_OPT_FLAG,
+	     &run->steady, 0, 0},
 	    {"time", "S",
 	     "live, vm: seconds of each measurement at most (default: the workload's; libnfs 10)",
 	     SL_OPT_NUMBER, &run->time_s, 1, 3600},
@@ -99,6 +101,9 @@ static int options_check(const struct run *run, struct sl_err *err)
 
 	if ((run->is_live || run->is_vm) && run->trace_file) {
 		return sl_err_set(err, -EINVAL, "--trace: works with --engine model only");
+	}
+	if ((run->is_live || run->is_vm) && run->steady) {
+		return sl_err_set(err, -EINVAL, "--steady: works with --engine model only");
 	}
 	if (!run->is_live && !run->is_vm && run->profile) {
 		return sl_err_set(err, -EINVAL, "--profile: works with --engine live and vm only");
@@ -237,6 +242,7 @@ static int run_engine(struct run *run, struct sl_err *err)
 					 .n_workloads = run->workloads.n,
 					 .repeat = (int)run->repeat,
 					 .seed = run->seed,
+					 .steady = run->steady,
 					 .trace = run->trace,
 					 .progress = sl_progress_step,
 					 .progress_arg = &progress,
@@ -324,6 +330,10 @@ static int print_table(const struct run *run, const struct sl_report *report, st
 
 	for (int i = 0; rc == 0 && i < run->set.n; i++) {
 		fprintf(out, "%s%s", i > 0 ? ", " : "overridden: ", run->set.word[i]);
+	}
+	if (rc == 0 && run->steady) {
+		fputs("steady: rates that last, past the stop rules; published runs stopped by theirs\n",
+		      out);
 	}
 	if (rc == 0 && run->set.n > 0) {
 		fputs("; errors compare another box with the published one\n", out);

@@ -5,6 +5,38 @@ static int64_t end_of(const struct sl_series *series)
 	return (int64_t)series->n * series->step_ns;
 }
 
+#define STEP_NS 1000000
+
+static void widen(struct sl_series *series)
+{
+	for (int i = 0; i < SL_SERIES_MAX; i++) { /* an even number of them */
+		series->rate[i] = i < SL_SERIES_MAX / 2 ? series->rate[2 * i] + series->rate[2 * i + 1] : 0;
+	}
+	series->step_ns *= 2;
+}
+
+void sl_series_count(struct sl_series *series, int64_t now_ns)
+{
+	series->step_ns = series->step_ns > 0 ? series->step_ns : STEP_NS;
+	while (now_ns / series->step_ns >= SL_SERIES_MAX) {
+		widen(series);
+	}
+	series->rate[now_ns / series->step_ns] += 1;
+}
+
+void sl_series_finish(struct sl_series *series, int64_t end_ns)
+{
+	int64_t n = series->step_ns > 0 ? end_ns / series->step_ns : 0;
+
+	series->n = (int)(n < SL_SERIES_MAX ? n : SL_SERIES_MAX);
+	for (int i = 0; i < series->n; i++) {
+		series->rate[i] *= 1e9 / (double)series->step_ns;
+	}
+	if (series->n == 0 && end_ns > 0) {
+		series->rate[series->n++] *= 1e9 / (double)end_ns;
+	}
+}
+
 double sl_series_mean(const struct sl_series *series, int64_t from_ns, int64_t to_ns)
 {
 	double sum = 0, time = 0;

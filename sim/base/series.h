@@ -12,6 +12,12 @@ struct sl_series {
 	double rate[SL_SERIES_MAX]; /* mean of the step */
 };
 
+/* One more event at now_ns. The steps start at step_ns (1 ms when it is 0) and double, two in one, when there
+ * would be more than SL_SERIES_MAX. Rates are counts until sl_series_finish. */
+void sl_series_count(struct sl_series *series, int64_t now_ns);
+/* Makes the counts rates, of steps that were over at end_ns; the only one counts although it was not. */
+void sl_series_finish(struct sl_series *series, int64_t end_ns);
+
 /* Mean over from_ns to to_ns, steps that lie there in part counted in part; 0 when none does. */
 double sl_series_mean(const struct sl_series *series, int64_t from_ns, int64_t to_ns);
 

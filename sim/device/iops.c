@@ -44,20 +44,6 @@ static void note(struct sl_series *series, int64_t now_ns)
 	}
 }
 
-/* From requests to requests per second; a step that was not finished does not count, unless it is the only
- * one. */
-static void series_finish(struct sl_series *series, int64_t last_ns)
-{
-	series->n = (int)(last_ns / series->step_ns);
-	series->n = series->n < SL_SERIES_MAX ? series->n : SL_SERIES_MAX;
-	for (int i = 0; i < series->n; i++) {
-		series->rate[i] *= 1e9 / (double)series->step_ns;
-	}
-	if (series->n == 0 && last_ns > 0) {
-		series->rate[series->n++] *= 1e9 / (double)last_ns;
-	}
-}
-
 static void on_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct slot *slot = sl_container_of(timer, struct slot, req.done);
@@ -137,7 +123,7 @@ int sl_dev_iops(const struct sl_dev_spec *spec, const struct sl_iops_load *load,
 	rc = run_loop(spec, run, loop, err);
 	*ret = run->last_ns > 0 ? (double)run->done * 1e9 / (double)run->last_ns : 0;
 	if (load->series) {
-		series_finish(load->series, run->last_ns);
+		sl_series_finish(load->series, run->last_ns);
 	}
 	sl_loop_free(loop);
 	free(run);

@@ -24,6 +24,12 @@ void sl_client_stop(struct sl_client *client, int64_t now_ns)
 	}
 }
 
+void sl_client_note(struct sl_client *client, int64_t now_ns)
+{
+	client->report.operations++;
+	sl_series_count(&client->report.series, now_ns);
+}
+
 bool sl_client_count(struct sl_client *client, int64_t now_ns)
 {
 	const struct sl_workload *workload = client->env.workload;
@@ -32,7 +38,7 @@ bool sl_client_count(struct sl_client *client, int64_t now_ns)
 	if (client->stopped) {
 		return false;
 	}
-	client->report.operations++;
+	sl_client_note(client, now_ns);
 	if ((max_requests > 0 && client->report.operations >= max_requests) ||
 	    (workload->max_time_ns > 0 && (double)now_ns >= workload->max_time_ns)) {
 		sl_client_stop(client, now_ns);

@@ -10,6 +10,7 @@
 #include "sim/base/cpu.h"
 #include "sim/base/hist.h"
 #include "sim/base/loop.h"
+#include "sim/base/series.h"
 #include "sim/base/trace.h"
 #include "sim/hyp/hyp.h"
 #include "sim/scenario/box.h"
@@ -32,7 +33,8 @@ struct sl_client_env {
 struct sl_client_report {
 	uint64_t operations; /* transactions, counted requests or writes */
 	int64_t elapsed_ns;
-	struct sl_hist latency; /* of a transaction, a request that waited for storage, or a write */
+	struct sl_hist latency;  /* of a transaction, a request that waited for storage, or a write */
+	struct sl_series series; /* operations over time; counts */
 };
 
 struct sl_client;
@@ -59,7 +61,9 @@ void sl_client_free(struct sl_client *client);
 /* Private to the room: shared parts of the clients. */
 int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops,
 		   const struct sl_client_env *env);
-/* One operation is done: counts it and applies the stop rules (max_requests, max_time); false = stop. */
+/* One operation is done: counts it. */
+void sl_client_note(struct sl_client *client, int64_t now_ns);
+/* The same, and applies the stop rules (max_requests, max_time); false = stop. */
 bool sl_client_count(struct sl_client *client, int64_t now_ns);
 /* Ends the run at now_ns. */
 void sl_client_stop(struct sl_client *client, int64_t now_ns);

@@ -151,11 +151,11 @@ static bool try_without_waiting(struct fileio_thread *thread, int64_t now_ns)
 	case SL_FILEIO_WRITE:
 		thread->cpu_ns += io->request_cpu_ns;
 		buffered_write(thread, now_ns);
-		io->client.report.operations++;
+		sl_client_note(&io->client, now_ns);
 		return true;
 	case SL_FILEIO_READ:
 		thread->cpu_ns += io->request_cpu_ns;
-		io->client.report.operations++;
+		sl_client_note(&io->client, now_ns);
 		return sl_rng_uniform(&io->cache) < io->hit_share;
 	case SL_FILEIO_FSYNC:
 		thread->cpu_ns += io->sync_cpu_ns;

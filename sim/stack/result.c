@@ -9,6 +9,7 @@
 #include "sim/scenario/metric.h"
 #include "sim/stack/disk_run.h"
 #include "sim/stack/record.h"
+#include "sim/stack/steady.h"
 
 #define SATURATED 0.9 /* a resource busier than this is named as the limit */
 
@@ -156,6 +157,34 @@ static void add_sample(const struct run *run, struct sl_cell *cell, const struct
 	    sl_metric_value(measure, sl_scenario_workload(run->sc, cell->workload));
 }
 
+/* One run, as the workload's stop rules say, or until its rate lasts. */
+static int run_once(const struct run *run, const struct sl_box *box, const struct sl_workload *workload,
+		    const struct sl_stack_setup *setup, bool first, struct sl_cell *cell,
+		    struct sl_measure *ret, struct sl_err *err)
+{
+	bool steady = run->options->steady && workload->kind != SL_WL_DISK;
+	struct sl_loss loss = {0};
+	struct sl_steady found;
+	int rc = 0;
+
+	if (first) {
+		rc = sl_stack_run_loss(box, workload, setup, ret, err);
+		loss = ret->loss;
+	}
+	if (rc == 0 && steady) {
+		const struct sl_stack_setup longer = {.seed = setup->seed, .stopped = setup->stopped};
+
+		rc = sl_steady_run(box, workload, &longer, ret, &found, err);
+		ret->loss = loss;
+		if (rc == 0 && first) {
+			sl_steady_unsteady(&found, cell->warning, sizeof(cell->warning));
+		}
+	} else if (rc == 0 && !first) {
+		rc = sl_stack_run(box, workload, setup, ret, err);
+	}
+	return rc;
+}
+
 /* One more sample of the cells that look at the same run as the first. Its seed is the first one's plus its
  * number. */
 static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell *cells, int n,
@@ -164,12 +193,11 @@ static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell 
 	const struct sl_run_options *options = run->options;
 	int of = run_of(run, cells[0].workload);
 	struct sl_measure measure;
-	const struct sl_workload *workload = sl_scenario_workload(run->sc, of);
 	const struct sl_stack_setup setup = {.seed = options->seed + (uint64_t)cells[0].n_samples,
 					     .trace = run->done == 0 ? options->trace : NULL,
 					     .stopped = options->stopped};
-	int rc = cells[0].n_samples == 0 ? sl_stack_run_loss(box, workload, &setup, &measure, err)
-					 : sl_stack_run(box, workload, &setup, &measure, err);
+	int rc = run_once(run, box, sl_scenario_workload(run->sc, of), &setup, cells[0].n_samples == 0,
+			  &cells[0], &measure, err);
 
 	if (rc < 0) {
 		run->stopped = rc == -EINTR;
@@ -185,23 +213,17 @@ static int run_sample(struct run *run, const struct sl_box *box, struct sl_cell 
 	return 0;
 }
 
-/*
- * Until the first transaction group is on the disks the pool takes writes into memory. Several in flight that
- * were done before that have measured how the pool begins.
- */
-static void warn_of_burst(const struct sl_box *box, const struct sl_workload *workload, struct sl_cell *cell)
+/* A published run stopped by the same rules: it is compared as it was. One warning for all looks at a run. */
+static void warn(const struct run *run, const struct sl_box *box, struct sl_cell *cell)
 {
-	if (workload->kind != SL_WL_SYNCWRITE || workload->depth * workload->threads <= 1 ||
-	    workload->max_requests == 0 || cell->measure.operations < (uint64_t)workload->max_requests ||
-	    (double)cell->measure.elapsed_ns >= box->txg_timeout_ns) {
-		return;
+	const struct sl_stack_setup setup = {.seed = run->options->seed, .stopped = run->options->stopped};
+	const struct sl_workload *workload = sl_scenario_workload(run->sc, cell->workload);
+
+	if (!run->options->steady && !run->stopped && !cell->has_published && cell->n_samples > 0 &&
+	    workload->run == cell->workload) {
+		sl_steady_warning(box, workload, &setup, &cell->measure, cell->warning,
+				  sizeof(cell->warning));
 	}
-	(void)snprintf(
-	    cell->warning, sizeof(cell->warning),
-	    "a burst: its %lld requests were done in %.3g s, before the first transaction group (%g s); "
-	    "set max_requests: 0 for the rate that lasts",
-	    (long long)workload->max_requests, (double)cell->measure.elapsed_ns / 1e9,
-	    box->txg_timeout_ns / 1e9);
 }
 
 /* All cells of a variant. One that was stopped between samples counts with those it has. */
@@ -218,7 +240,7 @@ static int run_variant(struct run *run, int variant, struct sl_cell *cells, int 
 	for (int i = 0; rc == 0 && i < n; i++) {
 		sl_stats_mean_ci(cells[i].samples, cells[i].n_samples, &cells[i].value, &cells[i].ci95);
 		compare(&cells[i], sl_scenario_published(run->sc, variant, cells[i].workload));
-		warn_of_burst(&box, sl_scenario_workload(run->sc, run_of(run, cells[i].workload)), &cells[i]);
+		warn(run, &box, &cells[i]);
 	}
 	return rc;
 }

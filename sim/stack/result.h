@@ -50,9 +50,8 @@ struct sl_measure {
 	struct sl_loss loss;
 	int n_resources;
 	struct sl_resource resources[SL_RESOURCES_MAX];
-	/* kind disk: writes per second over time, on so much of the disk */
-	struct sl_series series;
-	int64_t span_bytes;
+	struct sl_series series; /* operations per second over time */
+	int64_t span_bytes;      /* kind disk: the part of the disk that is written */
 };
 
 enum sl_engine {
@@ -93,6 +92,7 @@ struct sl_run_options {
 	int n_variants, n_workloads;
 	int repeat; /* repeat i uses seed + i */
 	uint64_t seed;
+	bool steady; /* on past the stop rules until the rate lasts, and that rate; kind disk is left alone */
 	struct sl_trace *trace; /* of the first sample of the first cell; may be NULL */
 	/* Called after each sample, done of total samples of all cells; may be NULL. Return false to stop
 	 * (Ctrl-C): the result keeps what was measured, a last cell with fewer samples included. */
@@ -148,6 +148,10 @@ double sl_result_median_error(const struct sl_result *result, enum sl_role role,
 
 /* Mean and 95 % half width of n samples (Student t, n < 2: 0). */
 void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *ret_ci95);
+
+/* Mean of `after` minus that of `before`, n batches each, and its 95 % half width (pooled; n < 2: 0). */
+void sl_stats_difference(const double *before, const double *after, int n, double *ret_mean,
+			 double *ret_ci95);
 
 /*
  * The gain of the first variant with a log device over the first without, as one sentence for `workload`:

@@ -150,6 +150,8 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	    .events = sl_loop_events(stack->loop),
 	};
 	sl_measure_latency(ret, &report->latency);
+	ret->series = report->series;
+	sl_series_finish(&ret->series, report->elapsed_ns);
 	sl_pool_stats(stack->pool, now_ns, &pool);
 	ret->log_bytes = pool.log_bytes;
 	ret->log_requests = pool.log_requests;

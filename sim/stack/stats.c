@@ -12,9 +12,24 @@ static double square_root(double x)
 	return x > 0 ? sl_exp(0.5 * sl_log(x)) : 0;
 }
 
+static double t_of(int freedom)
+{
+	return freedom <= (int)(sizeof(t95) / sizeof(t95[0])) ? t95[freedom - 1] : 1.96;
+}
+
+static double squares_about(const double *samples, int n, double mean)
+{
+	double squares = 0;
+
+	for (int i = 0; i < n; i++) {
+		squares += (samples[i] - mean) * (samples[i] - mean);
+	}
+	return squares;
+}
+
 void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *ret_ci95)
 {
-	double sum = 0, squares = 0, t;
+	double sum = 0;
 
 	*ret_mean = *ret_ci95 = 0;
 	if (n == 0) {
@@ -27,11 +42,21 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 	if (n < 2) {
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		squares += (samples[i] - *ret_mean) * (samples[i] - *ret_mean);
+	*ret_ci95 = t_of(n - 1) * square_root(squares_about(samples, n, *ret_mean) / (n - 1) / n);
+}
+
+void sl_stats_difference(const double *before, const double *after, int n, double *ret_mean, double *ret_ci95)
+{
+	double means[2], squares, ignored;
+
+	sl_stats_mean_ci(before, n, &means[0], &ignored);
+	sl_stats_mean_ci(after, n, &means[1], &ignored);
+	*ret_mean = means[1] - means[0];
+	*ret_ci95 = 0;
+	if (n >= 2) {
+		squares = squares_about(before, n, means[0]) + squares_about(after, n, means[1]);
+		*ret_ci95 = t_of(2 * n - 2) * square_root(squares / (n - 1) / n);
 	}
-	t = n - 1 <= (int)(sizeof(t95) / sizeof(t95[0])) ? t95[n - 2] : 1.96;
-	*ret_ci95 = t * square_root(squares / (n - 1) / n);
 }
 
 static bool counts(const struct sl_cell *cell, enum sl_role role, enum sl_engine engine)

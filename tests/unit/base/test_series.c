@@ -59,3 +59,35 @@ Test(series, steady_is_the_first_window_near_the_last)
 	cr_assert_eq(sl_series_steady_ns(&falling, 40 * S, 0.05), -1, "shorter than two windows");
 	cr_assert_eq(sl_series_steady_ns(&falling, 1 * S, 0.05), -1, "shorter than a step");
 }
+
+/* 1000 events a second for 4 s: 1500 steps of 1 ms are full at 1.5 s, those of 2 ms at 3 s; at the end there
+ * are 1000 steps of 4 ms with 4 events each. */
+Test(series, counts_widen_their_steps_as_time_goes_on)
+{
+	struct sl_series series = {0};
+
+	for (int64_t ms = 0; ms < 4000; ms++) {
+		sl_series_count(&series, ms * 1000000);
+	}
+	cr_assert_eq(series.step_ns, 4000000);
+	for (int i = 0; i < 1000; i++) {
+		cr_assert_eq(series.rate[i], 4, "step %d: %g", i, series.rate[i]);
+	}
+	cr_assert_eq(series.rate[1000], 0);
+	sl_series_finish(&series, 4 * S - 1); /* the last step was not over */
+	cr_assert_eq(series.n, 999);
+	cr_assert_eq(series.rate[998], 1000);
+}
+
+Test(series, a_run_within_one_step_has_a_rate_as_well)
+{
+	struct sl_series series = {0};
+
+	sl_series_finish(&series, 0);
+	cr_assert_eq(series.n, 0);
+	sl_series_count(&series, 100000);
+	sl_series_count(&series, 200000);
+	sl_series_finish(&series, 500000);
+	cr_assert_eq(series.n, 1);
+	cr_assert_eq(series.rate[0], 4000); /* 2 in half a millisecond */
+}

@@ -3,6 +3,8 @@
 #define SL_TESTS_STACK_LIB_H
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "sim/scenario/scenario.h"
 #include "sim/stack/result.h"
@@ -15,6 +17,23 @@ static inline struct sl_scenario *load(const char *name)
 
 	snprintf(path, sizeof(path), SL_SOURCE_DIR "/scenarios/%s.yaml", name);
 	cr_assert_eq(sl_scenario_load(path, SL_SOURCE_DIR "/sim/scenario", &sc, &err), 0, "%s", err.msg);
+	return sc;
+}
+
+static inline struct sl_scenario *load_text(const char *text)
+{
+	char path[] = "/tmp/sl-stack-XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct sl_scenario *sc = NULL;
+	struct sl_err err = {0};
+	int rc;
+
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+	rc = sl_scenario_load(path, SL_SOURCE_DIR "/sim/scenario", &sc, &err);
+	unlink(path);
+	cr_assert_eq(rc, 0, "%s", err.msg);
 	return sc;
 }
 

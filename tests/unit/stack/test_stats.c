@@ -38,6 +38,21 @@ Test(stats, many_samples_use_the_normal_quantile)
 	cr_assert(ci31 > ci32);
 }
 
+/* 1, 2, 3 and 4, 6, 8: means 2 and 6, squares about them 2 and 8; pooled t of 4 is 2.776, and the standard
+ * error sqrt((2 + 8) / 2 / 3) = 1.291. */
+Test(stats, the_difference_of_two_rows_of_batches)
+{
+	const double before[] = {1, 2, 3}, after[] = {4, 6, 8};
+	double mean, ci95;
+
+	sl_stats_difference(before, after, 3, &mean, &ci95);
+	cr_assert_float_eq(mean, 4, 1e-12);
+	cr_assert_float_eq(ci95, 2.776 * 1.2909944, 1e-6);
+	sl_stats_difference(before, after, 1, &mean, &ci95);
+	cr_assert_float_eq(mean, 3, 1e-12);
+	cr_assert_eq(ci95, 0.0);
+}
+
 /* 1000 latencies of 1, 2, ... 1000 us: mean 500.5, rank q x 1000 has the value q x 1000 + 1; the last is the
  * largest, and exact. Buckets are known to 0.8 %. */
 Test(stats, a_run_s_latencies_have_mean_quantiles_and_maximum)
