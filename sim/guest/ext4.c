@@ -197,13 +197,14 @@ static void journal_next(struct sl_ext4 *fs, int64_t now_ns)
 static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag)
 {
 	uint32_t blocks = 1 + fs->running_blocks; /* descriptor and metadata */
+	uint32_t max_bytes = fs->config.disk->max_io_bytes;
 
 	fs->commit_wanted = false;
 	fs->committing = true;
 	fs->running++;
 	fs->running_blocks = 0;
 	fs->journal_step = JOURNAL_METADATA;
-	fs->journal.bytes = blocks * PAGE < SL_HYP_MAX_IO ? blocks * PAGE : SL_HYP_MAX_IO;
+	fs->journal.bytes = blocks * PAGE < max_bytes ? blocks * PAGE : max_bytes;
 	fs->journal.group = sl_ledger_group(fs->config.disk->ledger);
 	fs->journal_tag = tag;
 	fs->journal_start_ns = now_ns;
@@ -281,10 +282,12 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batch, struct sl_extent extent,
 			  uint64_t tag)
 {
+	uint32_t max_bytes = fs->config.disk->max_io_bytes;
+
 	while (extent.start < extent.end) {
 		struct ext4_io *io = sl_slab_get(&fs->ios);
 		int64_t left = extent.end - extent.start;
-		uint32_t bytes = left < SL_HYP_MAX_IO ? (uint32_t)left : SL_HYP_MAX_IO;
+		uint32_t bytes = left < max_bytes ? (uint32_t)left : max_bytes;
 
 		io->fs = fs;
 		io->batch = batch;

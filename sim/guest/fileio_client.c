@@ -66,9 +66,10 @@ static void fsync_done(struct sl_timer *timer, int64_t now_ns)
 static void read_part(struct fileio_thread *thread, int64_t now_ns)
 {
 	struct sl_hyp_req *req = &thread->read;
+	uint32_t max_bytes = thread->client->client.env.hyp->max_io_bytes;
 
 	req->offset_bytes += req->bytes;
-	req->bytes = thread->left_bytes < SL_HYP_MAX_IO ? (uint32_t)thread->left_bytes : SL_HYP_MAX_IO;
+	req->bytes = thread->left_bytes < max_bytes ? (uint32_t)thread->left_bytes : max_bytes;
 	thread->left_bytes -= req->bytes;
 	sl_hyp_submit(thread->client->client.env.hyp, now_ns, req);
 }

@@ -1,6 +1,7 @@
 /*
- * A program that writes synchronously: in the guest over NFS (libnfs), FILE_SYNC or UNSTABLE and a COMMIT
- * each; or on the storage machine itself (dd oflag=sync), right into the pool.
+ * A program that writes synchronously: over NFS as the box's client does, each block FILE_SYNC or UNSTABLE
+ * and a COMMIT, cut at the client's wsize; or on the storage machine itself (dd oflag=sync), right into the
+ * pool. A block is durable when all its parts are.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ struct slot {
 	struct sl_store_req call;
 	struct sl_cpu_job job; /* local access: the system call */
 	int64_t start_ns, sent_ns;
-	uint32_t write; /* in the ledger */
+	uint32_t group; /* of the block's writes, in the ledger */
 };
 
 struct syncwrite_client {
@@ -41,12 +42,13 @@ static void send_call(struct slot *slot, int64_t now_ns)
 
 	slot->sent_ns = now_ns;
 	if (env->local) {
-		slot->call.write =
-		    slot->call.op == SL_STORE_WRITE ? sl_ledger_sent(env->ledger, now_ns, &slot->call, 0) : 0;
+		slot->call.write = slot->call.op == SL_STORE_WRITE
+				       ? sl_ledger_sent(env->ledger, now_ns, &slot->call, slot->group)
+				       : 0;
 		slot->job.done.fire = call_ready;
 		sl_cpu_run(env->local_cpu, now_ns, &slot->job, (int64_t)env->box->local_call_cpu_ns);
 	} else {
-		sl_hyp_call(env->hyp, now_ns, &slot->call);
+		sl_hyp_call(env->hyp, now_ns, &slot->call, slot->group);
 	}
 }
 
@@ -56,7 +58,7 @@ static void enter_local(const struct slot *slot, int64_t now_ns)
 	struct sl_ledger *ledger = slot->client->client.env.ledger;
 
 	if (slot->call.op == SL_STORE_WRITE) {
-		sl_ledger_replied(ledger, now_ns, slot->write, slot->call.stable);
+		sl_ledger_replied(ledger, now_ns, slot->call.write, slot->call.stable);
 	} else {
 		sl_ledger_committed(ledger, now_ns, slot->call.file, slot->sent_ns);
 	}
@@ -67,9 +69,6 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	struct slot *slot = sl_container_of(timer, struct slot, call.done);
 	struct sl_client *client = &slot->client->client;
 
-	if (slot->call.op == SL_STORE_WRITE) {
-		slot->write = slot->call.write;
-	}
 	if (client->env.local) {
 		enter_local(slot, now_ns);
 	}
@@ -79,7 +78,7 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 		send_call(slot, now_ns);
 		return;
 	}
-	sl_ledger_promise_write(client->env.ledger, now_ns, slot->write);
+	sl_ledger_promise(client->env.ledger, now_ns, slot->group);
 	sl_hist_add(&client->report.latency, now_ns - slot->start_ns);
 	sl_trace_span(client->env.trace, "guest", "write", slot->call.tag, slot->start_ns, now_ns);
 	if (sl_client_count(client, now_ns)) {
@@ -96,6 +95,7 @@ static void start_write(struct slot *slot, int64_t now_ns)
 			     : sl_rng_below(&writer->rng, writer->blocks);
 
 	slot->start_ns = now_ns;
+	slot->group = sl_ledger_group(writer->client.env.ledger);
 	slot->call = (struct sl_store_req){
 	    .done.fire = write_done,
 	    .op = SL_STORE_WRITE,

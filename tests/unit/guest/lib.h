@@ -21,7 +21,12 @@ struct guest {
 
 static inline struct guest *guest_new(int client, uint32_t n_files, int64_t file_bytes)
 {
-	struct sl_box box = {.client = client, .nic = SL_NIC_VIRTIO, .link_bps = 1e15, .nic_mtu_bytes = 1500};
+	struct sl_box box = {.client = client,
+			     .nic = SL_NIC_VIRTIO,
+			     .link_bps = 1e15,
+			     .nic_mtu_bytes = 1500,
+			     .nas_memory_bytes = 8e9,
+			     .hyp_max_io_bytes = 65536};
 	struct guest *guest = calloc(1, sizeof(*guest));
 	struct sl_ext4_config config = {.tick_ns = TICK};
 
