@@ -48,11 +48,19 @@ int sl_layout_own_vdevs(struct sl_scenario *sc, int variant, struct sl_err *err)
 	return 0;
 }
 
-static void add_note(char *buf, size_t size, const char *key, int n, const char *what)
+static void add_text(char *buf, size_t size, const char *text)
 {
 	size_t used = strlen(buf);
 
-	(void)snprintf(buf + used, size - used, "%s%s: %d disks %s", used ? "; " : "", key, n, what);
+	(void)snprintf(buf + used, size - used, "%s%s", used ? "; " : "", text);
+}
+
+static void add_note(char *buf, size_t size, const char *key, int n, const char *what)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "%s: %d disks %s", key, n, what);
+	add_text(buf, size, text);
 }
 
 bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size_t size)
@@ -80,6 +88,11 @@ bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size
 		if (layer->by_key[lists[i].at]->disks->three_by_default) {
 			add_note(buf, size, lists[i].key, 3, three);
 		}
+	}
+	if (layer->by_key[SL_ROW_AT_CACHE]->disks->n > 0 && layer->by_key[SL_AT_l2arc_filled]->value > 0) {
+		add_text(
+		    buf, size,
+		    "pool.cache: warm from the start, the best case; params.l2arc.filled: 0 starts cold");
 	}
 	return buf[0] != '\0';
 }

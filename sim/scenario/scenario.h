@@ -108,7 +108,7 @@ int sl_scenario_overlay(struct sl_scenario *sc, const char *path, struct sl_err 
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err);
 
 /* What is worth a word about how the disks of `variant` are laid out: a mirror of three that nobody counted,
- * a wide raidz. False and "" when nothing is. */
+ * a wide raidz, an L2ARC that is warm from the start. False and "" when nothing is. */
 bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size_t size);
 
 /* Parameters as resolved for `variant`: in the order of keys.def, then host.profile, pool.data.disks,

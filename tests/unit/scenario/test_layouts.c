@@ -136,6 +136,30 @@ Test(scenario_layouts, log_and_special_mirrors_are_pairs_too)
 	}
 }
 
+/* Nobody's L2ARC is full in the first second: where a run has it so, the report says so. */
+Test(scenario_layouts, an_l2arc_that_is_warm_from_the_start_is_noted)
+{
+	static const struct {
+		const char *rest;
+		bool note;
+	} cases[] = {{"compression: off", false}, {"cache: null", true}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_scenario *sc;
+		struct sl_err err = {0};
+		char text[512], note[512];
+
+		text_of(text, sizeof(text), "disks: [null x 3]", cases[i].rest);
+		sc = load_text(text);
+		cr_assert_eq(sl_scenario_note(sc, 0, note, sizeof(note)), cases[i].note, "%s", note);
+		cr_assert_eq(strstr(note, "pool.cache: warm from the start, the best case") != NULL,
+			     cases[i].note, "%s", note);
+		cr_assert_eq(sl_scenario_set(sc, "params.l2arc.filled", "0", "test", &err), 0, "%s", err.msg);
+		cr_assert(!sl_scenario_note(sc, 0, note, sizeof(note)), "%s", note);
+		sl_scenario_free(sc);
+	}
+}
+
 /* Which disks a variant or --set has changes the count with it; a count that is said stays. */
 Test(scenario_layouts, variants_and_overrides_count_again)
 {
