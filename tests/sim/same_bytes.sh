@@ -10,7 +10,7 @@ Clang) other=gcc ;;
 *) other=clang ;;
 esac
 if ! command -v "$other" >/dev/null; then
-	echo "$other is not installed"
+	echo "skipped: $other is not installed"
 	exit 77
 fi
 work=$(mktemp -d)

@@ -36,5 +36,5 @@ if [ "${SL_FULL_INSIDE:-}" = 1 ]; then
 elif [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	SL_FULL_INSIDE=1 unshare -m "$0"
 else
-	echo "not tried with a full disk: mounting one needs root"
+	echo "skipped in part: not tried with a full disk: mounting one needs root"
 fi

@@ -33,6 +33,8 @@ if qemu-img --help 2>/dev/null | grep -q '\<nfs\>'; then
 	timeout 60 qemu-io -f raw -c 'write -P 0xa5 1M 64k' -c flush -c 'read -P 0xa5 1M 64k' "$url/sparse.raw" >"$SCRATCH/io" ||
 		fail "ganesha: qemu-io: $(cat "$SCRATCH/io")"
 	! grep -q 'verification failed' "$SCRATCH/io" || fail "ganesha: $(cat "$SCRATCH/io")"
+else
+	echo "skipped in part: QEMU has no nfs driver (Debian package qemu-block-extra)"
 fi
 if command -v qemu-storage-daemon >/dev/null && command -v fio >/dev/null && [ -w /dev/fuse ]; then
 	truncate -s 24M "$SCRATCH/export/disk.raw"
@@ -44,5 +46,7 @@ if command -v qemu-storage-daemon >/dev/null && command -v fio >/dev/null && [ -
 	wait_for 60 test -s "$SCRATCH/disk" || fail "ganesha: FUSE export: $(cat "$SCRATCH/qsd")"
 	timeout 120 fio --name=verify --verify_state_save=0 --filename="$SCRATCH/disk" --size=24M --bs=16k --rw=randwrite --ioengine=psync --fsync=16 \
 		--verify=crc32c --verify_fatal=1 --do_verify=1 --output="$SCRATCH/fio" || fail "ganesha: fio: $(tail -5 "$SCRATCH/fio")"
+else
+	echo "skipped in part: no qemu-storage-daemon, fio or /dev/fuse"
 fi
 echo "nfs-ganesha agrees too"

@@ -57,11 +57,13 @@ grep -q 'rnd: writes to a bare disk, which no SLOG and no setting changes' err.t
 
 browser=$(command -v chromium || command -v chromium-browser)
 if [ -n "$browser" ]; then
-	HOME=$work "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
+	HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
 		--disable-component-update --user-data-dir="$work/profile" --virtual-time-budget=1000 --enable-logging=stderr \
 		--dump-dom "file://$work/a.html" >dom.html 2>browser.log || fail "browser: $(tail -3 browser.log)"
 	[ "$(grep -o '<svg' dom.html | wc -l)" -eq 5 ] || fail "the browser sees other charts"
 	grep -q 'Refused\|CONSOLE' browser.log && fail "the page asked for something: $(grep 'Refused\|CONSOLE' browser.log)"
+else
+	in_part "no chromium (apt-get install chromium)"
 fi
 
 expect_usage() {
@@ -88,5 +90,7 @@ if command -v script >/dev/null; then
 	[ "$(grep -n 'Which layer' ask.txt | cut -d: -f1)" -lt "$(grep -n 'no SSD can lift' ask.txt | cut -d: -f1)" ] ||
 		fail "--ask shows the answers first"
 	grep -q "$(printf '\342\226\210')" ask.txt || fail "no blocks on a UTF-8 terminal"
+else
+	in_part "script is not installed (Debian package bsdutils)"
 fi
 finish

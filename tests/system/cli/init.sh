@@ -94,5 +94,7 @@ if command -v script >/dev/null; then
 	has shown 'Layout of the pool (stripe|mirror|raidz1|raidz2|raidz3) [raidz1]: '
 	[ -e tty.yaml ] && has tty.yaml 'hypervisor: esxi'
 	[ -e tty.yaml ] || fail "no file from a terminal: $(cat shown)"
+else
+	in_part "script is not installed (Debian package bsdutils)"
 fi
 finish

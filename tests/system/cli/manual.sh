@@ -34,4 +34,5 @@ for page in "$man"/*.[15]; do
 		mandoc -Tlint -Wwarning "$page" || fail "$page"
 	fi
 done
+command -v mandoc >/dev/null || in_part "mandoc is not installed (Debian package mandoc)"
 finish

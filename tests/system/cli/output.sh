@@ -66,6 +66,8 @@ if command -v script >/dev/null && command -v stty >/dev/null; then
 	tr -d '\r' <tty.txt | sed -n '/^what it teaches:/,/^parameters:/p' | grep '^  ' | grep -q '.\{61\}' &&
 		fail "wider than a terminal of 60 columns: $(cat tty.txt)"
 	rm -f tty.txt
+else
+	in_part "script is not installed (Debian package bsdutils)"
 fi
 (ulimit -f 1; trap '' XFSZ; exec "$sloglab" run b3n-2014 --variant none --workload oltp2 --json a.json >/dev/null 2>err.txt)
 [ $? -eq 1 ] || fail "a file that cannot grow must fail the run"
