@@ -47,7 +47,7 @@ static void check_error(const struct sl_result *result, const char *workload, do
 		  cell_variant(result, found), found->value, found->published, found->error_pct);
 }
 
-Test(disks, the_200_gb_s3700_follows_from_the_800_gb_one, .timeout = 600)
+Test(disks, the_200_gb_s3700_follows_from_the_800_gb_one)
 {
 	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/toms-s3700.yaml");
 	struct sl_result large = run(sc, "s3700-800", NULL), small = run(sc, "s3700-200", NULL);
@@ -65,7 +65,7 @@ Test(disks, the_200_gb_s3700_follows_from_the_800_gb_one, .timeout = 600)
 	sl_scenario_free(sc);
 }
 
-Test(disks, the_intel_320_by_used_space_and_over_time, .timeout = 600)
+Test(disks, the_intel_320_by_used_space_and_over_time)
 {
 	static const struct {
 		const char *workload;
@@ -84,7 +84,7 @@ Test(disks, the_intel_320_by_used_space_and_over_time, .timeout = 600)
 	sl_scenario_free(sc);
 }
 
-Test(disks, an_array_of_eight_disks, .timeout = 600)
+Test(disks, an_array_of_eight_disks)
 {
 	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/percona-intel320.yaml");
 	struct sl_result result = run(sc, "raid10-15k", "gib100");

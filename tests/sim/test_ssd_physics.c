@@ -52,7 +52,7 @@ static double simulated(double fill)
 	return 1 + (double)n.moved_pages / (double)n.host_pages;
 }
 
-Test(ssd_physics, write_amplification_follows_the_formula, .timeout = 120)
+Test(ssd_physics, write_amplification_follows_the_formula)
 {
 	static const double fills[] = {0.60, 0.70, 0.78, 0.85, 0.90};
 
@@ -66,7 +66,7 @@ Test(ssd_physics, write_amplification_follows_the_formula, .timeout = 120)
 }
 
 /* A 64th or a 256th of the drive behaves like a 32nd; bench/ftl_bench compares with the whole. */
-Test(ssd_physics, a_part_of_the_drive_ages_like_the_whole, .timeout = 120)
+Test(ssd_physics, a_part_of_the_drive_ages_like_the_whole)
 {
 	struct sl_dev_spec spec = drive("intel-dc-s3700-200");
 	struct sl_ssd_load load = {.duration_ns = 100 * MINUTE, .sample_ns = 10 * MINUTE, .scale = 32};
@@ -111,7 +111,7 @@ static bool same_samples(const struct sl_ssd_curve *a, const struct sl_ssd_curve
 	return true;
 }
 
-Test(ssd_physics, same_seed_same_curve_and_it_can_be_stopped, .timeout = 60)
+Test(ssd_physics, same_seed_same_curve_and_it_can_be_stopped)
 {
 	struct sl_dev_spec spec = drive("intel-dc-s3700-100");
 	int asked = 0;
@@ -186,7 +186,7 @@ Test(ssd_physics, impossible_loads_are_refused)
 	}
 }
 
-Test(ssd_physics, a_state_file_saves_the_preparation, .timeout = 60)
+Test(ssd_physics, a_state_file_saves_the_preparation)
 {
 	struct sl_dev_spec spec = drive("intel-dc-s3700-100");
 	char path[64];

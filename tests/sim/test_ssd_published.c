@@ -2,7 +2,7 @@
 #include "sim/device/iops.h"
 #include "tests/sim/ssd_lib.h"
 
-Test(ssd_published, the_s3700_varies_little_once_steady, .timeout = 120)
+Test(ssd_published, the_s3700_varies_little_once_steady)
 {
 	struct sl_dev_spec spec = drive("intel-dc-s3700-200");
 	struct sl_ssd_load load = {.duration_ns = 240 * MINUTE, .sample_ns = MINUTE, .scale = 64};

@@ -153,7 +153,7 @@ Test(mark, mirror_needs_one_side_and_a_stripe_all)
 	bench_free(&bench);
 }
 
-Test(mark, idle_disk_tells_when_it_is_asked, .timeout = 20)
+Test(mark, idle_disk_tells_when_it_is_asked)
 {
 	const struct sl_dev_spec disk = hdd(true);
 	const struct sl_dev_spec mirror = {.kind = SL_DEV_MIRROR, .n_members = 2, .members = {&disk, &disk}};
@@ -187,7 +187,7 @@ Test(mark, idle_disk_tells_when_it_is_asked, .timeout = 20)
 }
 
 /* Whoever asks between requests must not change when these are done. */
-Test(mark, asking_changes_no_times, .timeout = 20)
+Test(mark, asking_changes_no_times)
 {
 	const struct sl_dev_spec disk = hdd(true);
 	int64_t ends_ns[2];

@@ -101,7 +101,7 @@ Test(audit_log, comes_back_as_it_was_noted)
 	free(path);
 }
 
-Test(audit_log, may_go_to_another_machine, .timeout = 20)
+Test(audit_log, may_go_to_another_machine)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t length = sizeof(address);
@@ -169,7 +169,7 @@ Test(audit_log, says_which_line_is_wrong)
 	free(path);
 }
 
-Test(audit, finds_what_is_missing_and_what_is_torn, .timeout = 60)
+Test(audit, finds_what_is_missing_and_what_is_torn)
 {
 	char *path = scratch("records"), *acks = scratch("records-acks");
 	const struct sl_audit_config config = {.target = {.path = path},

@@ -27,7 +27,7 @@ static void bench_fini(struct bench *bench)
 	sl_load_result_fini(&bench->result);
 }
 
-Test(meter, the_warm_up_is_not_measured, .timeout = 10)
+Test(meter, the_warm_up_is_not_measured)
 {
 	struct bench bench = {.limits = {.time_ns = 10 * MS, .warmup_ns = 5 * MS}};
 
@@ -52,7 +52,7 @@ Test(meter, the_warm_up_is_not_measured, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(meter, a_limit_of_requests_ends_the_time_with_the_last_one, .timeout = 10)
+Test(meter, a_limit_of_requests_ends_the_time_with_the_last_one)
 {
 	struct bench bench = {.limits = {.max_requests = 2}};
 
@@ -72,7 +72,7 @@ static void report(void *arg, const struct sl_load_sample *sample)
 	(*(int *)arg)++;
 }
 
-Test(meter, samples_close_at_their_interval, .timeout = 10)
+Test(meter, samples_close_at_their_interval)
 {
 	struct bench bench = {.limits = {.time_ns = 100 * MS, .interval_ns = 10 * MS, .report = report}};
 
@@ -104,7 +104,7 @@ static bool always(void)
 	return true;
 }
 
-Test(meter, stalls_stops_and_missing_limits, .timeout = 10)
+Test(meter, stalls_stops_and_missing_limits)
 {
 	struct bench bench = {.limits = {.max_requests = 10, .stall_ns = 20 * MS}};
 	struct bench endless = {0};

@@ -122,7 +122,7 @@ Test(wire, the_server_s_refusal_has_its_number_and_the_connection_goes_on)
 	peer_close(&peer);
 }
 
-Test(wire, what_no_server_says_ends_the_connection, .timeout = 20)
+Test(wire, what_no_server_says_ends_the_connection)
 {
 	static const struct {
 		const char *bytes;

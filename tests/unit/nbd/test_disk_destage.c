@@ -100,7 +100,7 @@ static bool holds(struct rig *rig, int64_t offset, int64_t bytes, int value)
 	return contents_are(rig->base, offset, bytes, value);
 }
 
-Test(disk_destage, what_the_models_medium_has_survives_and_nothing_else, .timeout = 20)
+Test(disk_destage, what_the_models_medium_has_survives_and_nothing_else)
 {
 	struct rig rig;
 
@@ -120,7 +120,7 @@ Test(disk_destage, what_the_models_medium_has_survives_and_nothing_else, .timeou
 	rig_fini(&rig);
 }
 
-Test(disk_destage, an_older_write_survives_under_a_newer_one, .timeout = 20)
+Test(disk_destage, an_older_write_survives_under_a_newer_one)
 {
 	struct rig rig;
 
@@ -138,7 +138,7 @@ Test(disk_destage, an_older_write_survives_under_a_newer_one, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_destage, a_newer_write_stays_when_the_medium_has_it_first, .timeout = 20)
+Test(disk_destage, a_newer_write_stays_when_the_medium_has_it_first)
 {
 	struct rig rig;
 
@@ -156,7 +156,7 @@ Test(disk_destage, a_newer_write_stays_when_the_medium_has_it_first, .timeout = 
 	rig_fini(&rig);
 }
 
-Test(disk_destage, a_flush_covers_what_was_done_when_it_came, .timeout = 20)
+Test(disk_destage, a_flush_covers_what_was_done_when_it_came)
 {
 	struct rig rig;
 	uint64_t mark;
@@ -173,7 +173,7 @@ Test(disk_destage, a_flush_covers_what_was_done_when_it_came, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_destage, a_disk_that_ignores_flushes_destages_in_its_own_time, .timeout = 20)
+Test(disk_destage, a_disk_that_ignores_flushes_destages_in_its_own_time)
 {
 	struct rig rig;
 
@@ -188,7 +188,7 @@ Test(disk_destage, a_disk_that_ignores_flushes_destages_in_its_own_time, .timeou
 	rig_fini(&rig);
 }
 
-Test(disk_destage, a_full_cache_asks_the_model_what_has_left_it, .timeout = 20)
+Test(disk_destage, a_full_cache_asks_the_model_what_has_left_it)
 {
 	struct rig rig;
 
@@ -207,7 +207,7 @@ Test(disk_destage, a_full_cache_asks_the_model_what_has_left_it, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_destage, the_same_page_again_and_again_takes_no_more_than_the_cache, .timeout = 20)
+Test(disk_destage, the_same_page_again_and_again_takes_no_more_than_the_cache)
 {
 	struct rig rig;
 
@@ -220,7 +220,7 @@ Test(disk_destage, the_same_page_again_and_again_takes_no_more_than_the_cache, .
 	rig_fini(&rig);
 }
 
-Test(disk_destage, what_was_written_past_the_model_waits_for_a_flush_or_its_return, .timeout = 20)
+Test(disk_destage, what_was_written_past_the_model_waits_for_a_flush_or_its_return)
 {
 	struct rig rig;
 
@@ -242,7 +242,7 @@ Test(disk_destage, what_was_written_past_the_model_waits_for_a_flush_or_its_retu
 	rig_fini(&rig);
 }
 
-Test(disk_destage, marks_come_back_whatever_becomes_of_the_write, .timeout = 60)
+Test(disk_destage, marks_come_back_whatever_becomes_of_the_write)
 {
 	struct rig rig;
 
@@ -301,7 +301,7 @@ static void sectors_check(struct rig *rig, const struct sector *sectors, int n)
 	}
 }
 
-Test(disk_destage, the_newest_write_that_was_safe_survives_sector_by_sector, .timeout = 60)
+Test(disk_destage, the_newest_write_that_was_safe_survives_sector_by_sector)
 {
 	enum {
 		SECTORS = 64

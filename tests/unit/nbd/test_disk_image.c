@@ -82,7 +82,7 @@ static void cut(struct rig *rig, uint64_t seed, uint32_t odds)
 	cr_assert_eq(sl_served_image_cached(rig->image), 0);
 }
 
-Test(disk_image, volatility_follows_the_figures, .timeout = 20)
+Test(disk_image, volatility_follows_the_figures)
 {
 	struct sl_dev_spec hdd = {
 	    .kind = SL_DEV_HDD, .write_cache = 1, .cache_bytes = 1e6, .flush_honoured = 1};
@@ -108,7 +108,7 @@ Test(disk_image, volatility_follows_the_figures, .timeout = 20)
 	cr_assert(!sl_disk_volatility(&ram).all);
 }
 
-Test(disk_image, a_protected_disk_loses_nothing, .timeout = 20)
+Test(disk_image, a_protected_disk_loses_nothing)
 {
 	struct rig rig;
 
@@ -120,7 +120,7 @@ Test(disk_image, a_protected_disk_loses_nothing, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_image, a_volatile_disk_loses_what_was_not_flushed, .timeout = 20)
+Test(disk_image, a_volatile_disk_loses_what_was_not_flushed)
 {
 	struct rig rig;
 
@@ -140,7 +140,7 @@ Test(disk_image, a_volatile_disk_loses_what_was_not_flushed, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_image, a_flush_that_is_ignored_saves_nothing, .timeout = 20)
+Test(disk_image, a_flush_that_is_ignored_saves_nothing)
 {
 	struct rig rig;
 
@@ -154,7 +154,7 @@ Test(disk_image, a_flush_that_is_ignored_saves_nothing, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_image, ram_loses_everything, .timeout = 20)
+Test(disk_image, ram_loses_everything)
 {
 	struct rig rig;
 
@@ -166,7 +166,7 @@ Test(disk_image, ram_loses_everything, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_image, a_seeded_cut_keeps_about_half_torn_at_units, .timeout = 20)
+Test(disk_image, a_seeded_cut_keeps_about_half_torn_at_units)
 {
 	struct rig rig;
 	int kept = 0, torn = 0;
@@ -190,7 +190,7 @@ Test(disk_image, a_seeded_cut_keeps_about_half_torn_at_units, .timeout = 20)
 	}
 }
 
-Test(disk_image, a_write_in_service_is_torn_at_a_unit, .timeout = 20)
+Test(disk_image, a_write_in_service_is_torn_at_a_unit)
 {
 	static uint8_t data[64 << 10];
 	bool seen_part = false;
@@ -217,7 +217,7 @@ Test(disk_image, a_write_in_service_is_torn_at_a_unit, .timeout = 20)
 	cr_assert(seen_part);
 }
 
-Test(disk_image, the_cache_is_bounded_and_the_oldest_leaves_first, .timeout = 20)
+Test(disk_image, the_cache_is_bounded_and_the_oldest_leaves_first)
 {
 	struct rig rig;
 
@@ -232,7 +232,7 @@ Test(disk_image, the_cache_is_bounded_and_the_oldest_leaves_first, .timeout = 20
 	rig_fini(&rig);
 }
 
-Test(disk_image, an_orderly_end_keeps_all_and_the_file_is_sparse, .timeout = 20)
+Test(disk_image, an_orderly_end_keeps_all_and_the_file_is_sparse)
 {
 	struct rig rig;
 	struct stat st;
@@ -248,7 +248,7 @@ Test(disk_image, an_orderly_end_keeps_all_and_the_file_is_sparse, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_image, zeroes_make_holes_in_file_and_cache, .timeout = 20)
+Test(disk_image, zeroes_make_holes_in_file_and_cache)
 {
 	struct sl_disk_change change = {.offset_bytes = 6000, .bytes = 50000};
 	struct sl_disk_extent extents[8];
@@ -282,7 +282,7 @@ Test(disk_image, zeroes_make_holes_in_file_and_cache, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(disk_image, a_file_in_use_or_of_another_size_is_refused, .timeout = 20)
+Test(disk_image, a_file_in_use_or_of_another_size_is_refused)
 {
 	struct rig rig;
 	struct sl_disk_image_config config = {.size_bytes = SIZE};
@@ -301,7 +301,7 @@ Test(disk_image, a_file_in_use_or_of_another_size_is_refused, .timeout = 20)
 	scratch_fini(&rig.scratch);
 }
 
-Test(disk_image, a_cut_takes_zeroes_back_that_were_not_flushed, .timeout = 20)
+Test(disk_image, a_cut_takes_zeroes_back_that_were_not_flushed)
 {
 	struct sl_disk_change change = {.offset_bytes = 0, .bytes = 65536},
 			      fua = {.offset_bytes = 65536, .bytes = 65536, .fua = true};
@@ -323,7 +323,7 @@ Test(disk_image, a_cut_takes_zeroes_back_that_were_not_flushed, .timeout = 20)
 }
 
 /* Random operations against a plain array; cuts with nothing lost must leave them equal. */
-Test(disk_image, behaves_like_an_array_under_random_operations, .timeout = 60)
+Test(disk_image, behaves_like_an_array_under_random_operations)
 {
 	static uint8_t want[SIZE], got[SIZE];
 	struct sl_rng rng;

@@ -100,7 +100,7 @@ static void submit(struct bench *bench, struct probe *probe, enum sl_dev_op op, 
 	cr_assert_eq(probe->done, 0);
 }
 
-Test(disk_pacer, completes_at_the_modelled_time_dilated, .timeout = 20)
+Test(disk_pacer, completes_at_the_modelled_time_dilated)
 {
 	for (int pace = 1; pace <= 10; pace += 9) {
 		struct bench bench;
@@ -120,7 +120,7 @@ Test(disk_pacer, completes_at_the_modelled_time_dilated, .timeout = 20)
 	}
 }
 
-Test(disk_pacer, credit_makes_up_for_lateness_up_to_the_cap, .timeout = 20)
+Test(disk_pacer, credit_makes_up_for_lateness_up_to_the_cap)
 {
 	struct bench bench;
 	struct probe probe;
@@ -141,7 +141,7 @@ Test(disk_pacer, credit_makes_up_for_lateness_up_to_the_cap, .timeout = 20)
 	bench_fini(&bench);
 }
 
-Test(disk_pacer, a_closed_loop_with_late_replies_keeps_its_rate, .timeout = 20)
+Test(disk_pacer, a_closed_loop_with_late_replies_keeps_its_rate)
 {
 	struct bench bench;
 	struct probe probe = {.due_ns = 10 * MS};
@@ -166,7 +166,7 @@ Test(disk_pacer, a_closed_loop_with_late_replies_keeps_its_rate, .timeout = 20)
 	bench_fini(&bench);
 }
 
-Test(disk_pacer, without_latency_requests_complete_at_once, .timeout = 20)
+Test(disk_pacer, without_latency_requests_complete_at_once)
 {
 	struct bench bench;
 	struct probe probe, timed;
@@ -188,7 +188,7 @@ Test(disk_pacer, without_latency_requests_complete_at_once, .timeout = 20)
 	bench_fini(&bench);
 }
 
-Test(disk_pacer, a_change_of_pace_counts_from_now_on, .timeout = 20)
+Test(disk_pacer, a_change_of_pace_counts_from_now_on)
 {
 	struct bench bench;
 	struct probe probe;
@@ -205,7 +205,7 @@ Test(disk_pacer, a_change_of_pace_counts_from_now_on, .timeout = 20)
 	bench_fini(&bench);
 }
 
-Test(disk_pacer, a_power_cut_drops_what_is_in_service, .timeout = 20)
+Test(disk_pacer, a_power_cut_drops_what_is_in_service)
 {
 	struct bench bench;
 	struct probe probes[40], after;
@@ -248,7 +248,7 @@ static struct sl_dev_spec hard_disk(void)
 				    .flush_honoured = 1};
 }
 
-Test(disk_pacer, an_idle_disk_goes_on_dilated_and_tells_in_the_marks, .timeout = 20)
+Test(disk_pacer, an_idle_disk_goes_on_dilated_and_tells_in_the_marks)
 {
 	for (int pace = 1; pace <= 10; pace += 9) {
 		const struct sl_dev_spec spec = hard_disk();

@@ -19,7 +19,7 @@ static void expect_refusal(struct rig *rig, uint32_t option, uint32_t code)
 	cr_assert_eq(rig->error, 0);
 }
 
-Test(haggle, export_name_starts_transmission_with_and_without_zeroes, .timeout = 20)
+Test(haggle, export_name_starts_transmission_with_and_without_zeroes)
 {
 	for (uint32_t flags = 1; flags <= 3; flags += 2) {
 		struct rig rig;
@@ -35,7 +35,7 @@ Test(haggle, export_name_starts_transmission_with_and_without_zeroes, .timeout =
 	}
 }
 
-Test(haggle, an_unknown_export_name_ends_the_connection, .timeout = 20)
+Test(haggle, an_unknown_export_name_ends_the_connection)
 {
 	struct rig rig;
 
@@ -48,7 +48,7 @@ Test(haggle, an_unknown_export_name_ends_the_connection, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(haggle, list_names_every_export, .timeout = 20)
+Test(haggle, list_names_every_export)
 {
 	struct rig rig;
 	uint32_t bytes;
@@ -69,7 +69,7 @@ Test(haggle, list_names_every_export, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(haggle, info_tells_what_is_asked_once_and_go_begins, .timeout = 20)
+Test(haggle, info_tells_what_is_asked_once_and_go_begins)
 {
 	static const int infos[] = {3, 1, 2, 3, 77, -1};
 	struct rig rig;
@@ -102,7 +102,7 @@ Test(haggle, info_tells_what_is_asked_once_and_go_begins, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(haggle, contexts_need_structured_replies_and_belong_to_one_export, .timeout = 20)
+Test(haggle, contexts_need_structured_replies_and_belong_to_one_export)
 {
 	struct rig rig;
 	uint32_t bytes;
@@ -140,7 +140,7 @@ Test(haggle, contexts_need_structured_replies_and_belong_to_one_export, .timeout
 	rig_fini(&rig);
 }
 
-Test(haggle, options_that_make_no_sense_are_refused_and_haggling_goes_on, .timeout = 20)
+Test(haggle, options_that_make_no_sense_are_refused_and_haggling_goes_on)
 {
 	static const uint8_t lies[][12] = {
 	    {0, 0, 0, 5, 'a', 'l', 'p', 'h', 'a', 0, 3, 0},             /* more infos than data */
@@ -170,7 +170,7 @@ Test(haggle, options_that_make_no_sense_are_refused_and_haggling_goes_on, .timeo
 	rig_fini(&rig);
 }
 
-Test(haggle, an_option_too_long_is_passed_over, .timeout = 20)
+Test(haggle, an_option_too_long_is_passed_over)
 {
 	static const uint8_t data[SL_NBD_MAX_OPTION + 1];
 	struct rig rig;
@@ -184,7 +184,7 @@ Test(haggle, an_option_too_long_is_passed_over, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(haggle, abort_is_acknowledged_then_nothing_is_read, .timeout = 20)
+Test(haggle, abort_is_acknowledged_then_nothing_is_read)
 {
 	struct rig rig;
 
@@ -199,7 +199,7 @@ Test(haggle, abort_is_acknowledged_then_nothing_is_read, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(haggle, wrong_magic_and_unknown_client_flags_end_the_stream, .timeout = 20)
+Test(haggle, wrong_magic_and_unknown_client_flags_end_the_stream)
 {
 	uint8_t bytes[16] = "IHAVEOPS";
 	struct rig rig;
@@ -216,7 +216,7 @@ Test(haggle, wrong_magic_and_unknown_client_flags_end_the_stream, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(haggle, exports_must_have_a_name_of_their_own_and_a_size, .timeout = 20)
+Test(haggle, exports_must_have_a_name_of_their_own_and_a_size)
 {
 	struct rig rig;
 	struct sl_nbd_export_config config = {.name = "alpha", .size_bytes = 512};

@@ -126,7 +126,7 @@ static void session_play(struct rig *rig, const struct session *s, struct sl_rng
 	rig->at = 0;
 }
 
-Test(mutate, twenty_seeds_of_two_hundred_broken_sessions, .timeout = 100)
+Test(mutate, twenty_seeds_of_two_hundred_broken_sessions)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct rig rig;
@@ -156,7 +156,7 @@ Test(mutate, twenty_seeds_of_two_hundred_broken_sessions, .timeout = 100)
 	}
 }
 
-Test(mutate, an_unspoilt_session_is_answered_whole, .timeout = 20)
+Test(mutate, an_unspoilt_session_is_answered_whole)
 {
 	struct session s;
 	struct rig rig;

@@ -23,7 +23,7 @@ static void run_and_take(struct rig *rig)
 	rig_take(rig);
 }
 
-Test(transmit, what_is_written_is_read_after_the_modelled_time, .timeout = 20)
+Test(transmit, what_is_written_is_read_after_the_modelled_time)
 {
 	struct rig rig;
 	uint64_t cookie;
@@ -57,7 +57,7 @@ Test(transmit, what_is_written_is_read_after_the_modelled_time, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, credit_counts_as_an_earlier_arrival, .timeout = 20)
+Test(transmit, credit_counts_as_an_earlier_arrival)
 {
 	struct rig rig;
 	uint8_t head[28];
@@ -75,7 +75,7 @@ Test(transmit, credit_counts_as_an_earlier_arrival, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, flush_trim_and_zeroes_reach_the_image, .timeout = 20)
+Test(transmit, flush_trim_and_zeroes_reach_the_image)
 {
 	struct rig rig;
 
@@ -107,7 +107,7 @@ Test(transmit, flush_trim_and_zeroes_reach_the_image, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, refusals_have_the_protocols_codes, .timeout = 20)
+Test(transmit, refusals_have_the_protocols_codes)
 {
 	static const struct {
 		uint32_t command, flags;
@@ -154,7 +154,7 @@ Test(transmit, refusals_have_the_protocols_codes, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, a_write_too_large_is_passed_over_without_memory_for_it, .timeout = 20)
+Test(transmit, a_write_too_large_is_passed_over_without_memory_for_it)
 {
 	static const uint8_t data[1 << 20];
 	struct rig rig;
@@ -172,7 +172,7 @@ Test(transmit, a_write_too_large_is_passed_over_without_memory_for_it, .timeout 
 	rig_fini(&rig);
 }
 
-Test(transmit, errors_of_the_image_and_a_failed_disk_are_told, .timeout = 20)
+Test(transmit, errors_of_the_image_and_a_failed_disk_are_told)
 {
 	static const struct {
 		int rc;
@@ -227,7 +227,7 @@ static void expect_chunk(struct rig *rig, uint32_t type, uint64_t cookie, uint32
 	cr_assert_eq(rig_left(rig), bytes);
 }
 
-Test(transmit, block_status_and_reads_in_chunks, .timeout = 20)
+Test(transmit, block_status_and_reads_in_chunks)
 {
 	struct rig rig;
 
@@ -260,7 +260,7 @@ Test(transmit, block_status_and_reads_in_chunks, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, goodbye_ends_after_the_replies, .timeout = 20)
+Test(transmit, goodbye_ends_after_the_replies)
 {
 	struct rig rig;
 
@@ -278,7 +278,7 @@ Test(transmit, goodbye_ends_after_the_replies, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, a_client_gone_in_mid_request_leaves_nothing, .timeout = 20)
+Test(transmit, a_client_gone_in_mid_request_leaves_nothing)
 {
 	struct rig rig;
 
@@ -298,7 +298,7 @@ Test(transmit, a_client_gone_in_mid_request_leaves_nothing, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, a_client_that_takes_no_replies_is_left_waiting, .timeout = 20)
+Test(transmit, a_client_that_takes_no_replies_is_left_waiting)
 {
 	static const uint8_t data[4096];
 	struct rig rig;
@@ -334,7 +334,7 @@ Test(transmit, a_client_that_takes_no_replies_is_left_waiting, .timeout = 20)
 	rig_fini(&rig);
 }
 
-Test(transmit, a_client_that_holds_much_may_finish_its_request, .timeout = 20)
+Test(transmit, a_client_that_holds_much_may_finish_its_request)
 {
 	static const uint8_t data[1 << 20];
 	struct rig rig;
@@ -371,7 +371,7 @@ static void lost_note(void *arg, const struct sl_disk_change *change, const void
 	lost->first = *(const uint8_t *)buf;
 }
 
-Test(transmit, a_cut_forgets_what_is_in_service_and_tells_of_writes, .timeout = 20)
+Test(transmit, a_cut_forgets_what_is_in_service_and_tells_of_writes)
 {
 	struct lost lost = {0};
 	struct rig rig;
@@ -398,7 +398,7 @@ Test(transmit, a_cut_forgets_what_is_in_service_and_tells_of_writes, .timeout = 
 	free(rig.got);
 }
 
-Test(transmit, every_change_has_a_fate_that_comes_back_once, .timeout = 20)
+Test(transmit, every_change_has_a_fate_that_comes_back_once)
 {
 	struct rig rig;
 

@@ -81,7 +81,7 @@ static int unit(const struct rig *rig, int n)
 	return at[0];
 }
 
-Test(writelog, flushed_and_fua_writes_are_in_every_image, .timeout = 20)
+Test(writelog, flushed_and_fua_writes_are_in_every_image)
 {
 	static struct rig rig;
 	struct sl_writelog_counts counts;
@@ -127,7 +127,7 @@ Test(writelog, flushed_and_fua_writes_are_in_every_image, .timeout = 20)
 	scratch_fini(&rig.scratch);
 }
 
-Test(writelog, a_disk_that_keeps_writes_has_all_acknowledged_ones, .timeout = 20)
+Test(writelog, a_disk_that_keeps_writes_has_all_acknowledged_ones)
 {
 	static struct rig rig;
 	struct sl_writelog_counts counts;
@@ -148,7 +148,7 @@ Test(writelog, a_disk_that_keeps_writes_has_all_acknowledged_ones, .timeout = 20
 	scratch_fini(&rig.scratch);
 }
 
-Test(writelog, zeroes_and_a_base_image_count_too, .timeout = 20)
+Test(writelog, zeroes_and_a_base_image_count_too)
 {
 	static struct rig rig;
 	struct sl_disk_change zero = {.offset_bytes = 4096, .bytes = 4096, .fua = true};
@@ -177,7 +177,7 @@ Test(writelog, zeroes_and_a_base_image_count_too, .timeout = 20)
 	scratch_fini(&rig.scratch);
 }
 
-Test(writelog, after_the_end_nothing_is_recorded, .timeout = 20)
+Test(writelog, after_the_end_nothing_is_recorded)
 {
 	static struct rig rig;
 	struct sl_writelog_counts counts;
@@ -194,7 +194,7 @@ Test(writelog, after_the_end_nothing_is_recorded, .timeout = 20)
 }
 
 /* Every byte of a log changed, and every length of it: told, or read as a shorter log; never worse. */
-Test(writelog, damage_is_noticed, .timeout = 60)
+Test(writelog, damage_is_noticed)
 {
 	static struct rig rig;
 	struct sl_writelog_cut cut = {.disk = "disk", .at = UINT64_MAX, .seed = 1};

@@ -11,7 +11,7 @@
 #include "files_rig.h"
 #include "sim/base/rng.h"
 
-Test(files, names_and_attributes_survive_a_restart, .timeout = 30)
+Test(files, names_and_attributes_survive_a_restart)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -60,7 +60,7 @@ Test(files, names_and_attributes_survive_a_restart, .timeout = 30)
 	scratch_remove(dir);
 }
 
-Test(files, names_have_their_errors, .timeout = 30)
+Test(files, names_have_their_errors)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -155,7 +155,7 @@ static void steps_run(struct sl_tree *tree, int n, uint64_t *ends, const char *j
 }
 
 /* Kill at every byte: what was acknowledged is there, what was not is gone, and the tree works on. */
-Test(files, a_kill_at_every_journal_byte_leaves_a_consistent_tree, .timeout = 120)
+Test(files, a_kill_at_every_journal_byte_leaves_a_consistent_tree)
 {
 	static const char *const root_after[] = {"",
 						 "sub ",
@@ -202,7 +202,7 @@ Test(files, a_kill_at_every_journal_byte_leaves_a_consistent_tree, .timeout = 12
 	scratch_remove(dir);
 }
 
-Test(files, damage_in_the_middle_is_an_error_not_a_loss, .timeout = 60)
+Test(files, damage_in_the_middle_is_an_error_not_a_loss)
 {
 	char *dir = scratch_new(), *journal = path_in(dir, "journal");
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -226,7 +226,7 @@ Test(files, damage_in_the_middle_is_an_error_not_a_loss, .timeout = 60)
 	scratch_remove(dir);
 }
 
-Test(files, orphans_go_and_half_written_snapshots_too, .timeout = 30)
+Test(files, orphans_go_and_half_written_snapshots_too)
 {
 	char *dir = scratch_new(), *fresh = path_in(dir, "journal.new");
 	char *orphan = path_in(dir, "data/00000000000000ff"), *foreign = path_in(dir, "data/notes.txt");
@@ -251,7 +251,7 @@ Test(files, orphans_go_and_half_written_snapshots_too, .timeout = 30)
 	scratch_remove(dir);
 }
 
-Test(files, the_cost_of_the_hosts_disk_is_measured_and_leaves_nothing, .timeout = 30)
+Test(files, the_cost_of_the_hosts_disk_is_measured_and_leaves_nothing)
 {
 	char *dir = scratch_new();
 	char *probe = path_in(dir, "data/ffffffffffffffff");
@@ -274,7 +274,7 @@ Test(files, the_cost_of_the_hosts_disk_is_measured_and_leaves_nothing, .timeout 
 	scratch_remove(dir);
 }
 
-Test(files, one_owner_and_no_foreign_folder, .timeout = 30)
+Test(files, one_owner_and_no_foreign_folder)
 {
 	char *dir = scratch_new(), *data = path_in(dir, "data");
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX), *other = NULL;
@@ -297,7 +297,7 @@ Test(files, one_owner_and_no_foreign_folder, .timeout = 30)
 	scratch_remove(dir);
 }
 
-Test(files, unstable_data_is_read_back_and_lost_by_a_kill, .timeout = 30)
+Test(files, unstable_data_is_read_back_and_lost_by_a_kill)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -331,7 +331,7 @@ Test(files, unstable_data_is_read_back_and_lost_by_a_kill, .timeout = 30)
 }
 
 /* Random writes of both kinds, truncations and commits against a plain array, at several bounds. */
-Test(files, overlay_agrees_with_an_array, .timeout = 60)
+Test(files, overlay_agrees_with_an_array)
 {
 	enum {
 		SPACE = 40000,
@@ -409,7 +409,7 @@ Test(files, overlay_agrees_with_an_array, .timeout = 60)
 	scratch_remove(dir);
 }
 
-Test(files, files_are_sparse_and_bounded, .timeout = 30)
+Test(files, files_are_sparse_and_bounded)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -431,7 +431,7 @@ Test(files, files_are_sparse_and_bounded, .timeout = 30)
 }
 
 /* More files than descriptors are kept open. */
-Test(files, many_files, .timeout = 60)
+Test(files, many_files)
 {
 	enum {
 		COUNT = 700
@@ -455,7 +455,7 @@ Test(files, many_files, .timeout = 60)
 	scratch_remove(dir);
 }
 
-Test(files, readdir_goes_on_where_it_was_while_entries_come_and_go, .timeout = 30)
+Test(files, readdir_goes_on_where_it_was_while_entries_come_and_go)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -482,7 +482,7 @@ Test(files, readdir_goes_on_where_it_was_while_entries_come_and_go, .timeout = 3
 	scratch_remove(dir);
 }
 
-Test(files, the_journal_is_compacted_and_numbers_are_not_reused, .timeout = 60)
+Test(files, the_journal_is_compacted_and_numbers_are_not_reused)
 {
 	char *dir = scratch_new(), *journal = path_in(dir, "journal");
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);

@@ -16,7 +16,7 @@ static void tree_names(struct sl_tree *tree, uint64_t dir, const char *want)
 }
 
 /* Links, renames and targets are in the journal (or the file) before the call returns. */
-Test(files, links_and_renames_survive_a_kill, .timeout = 30)
+Test(files, links_and_renames_survive_a_kill)
 {
 	char *dir = scratch_new();
 	char target[SL_TREE_TARGET_MAX + 1];
@@ -58,7 +58,7 @@ Test(files, links_and_renames_survive_a_kill, .timeout = 30)
 }
 
 /* A snapshot keeps every name of a file, and the order of each folder. */
-Test(files, a_snapshot_keeps_links_and_order, .timeout = 60)
+Test(files, a_snapshot_keeps_links_and_order)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -83,7 +83,7 @@ Test(files, a_snapshot_keeps_links_and_order, .timeout = 60)
 	scratch_remove(dir);
 }
 
-Test(files, a_folder_of_another_version_is_refused_in_one_line, .timeout = 30)
+Test(files, a_folder_of_another_version_is_refused_in_one_line)
 {
 	char *dir = scratch_new(), *journal = path_in(dir, "journal");
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
@@ -104,7 +104,7 @@ Test(files, a_folder_of_another_version_is_refused_in_one_line, .timeout = 30)
 }
 
 /* The modelled pool is full before the host's disk is. */
-Test(files, a_full_pool_refuses_more_and_lives_on, .timeout = 30)
+Test(files, a_full_pool_refuses_more_and_lives_on)
 {
 	char *dir = scratch_new();
 	struct sl_files_options options = {
@@ -151,7 +151,7 @@ static struct sl_tree *durable_open(const char *dir)
 }
 
 /* Durable on the host too, in one wait for whatever came together; counted, so that it can be told. */
-Test(files, host_durable_waits_once_for_all_that_came_together, .timeout = 30)
+Test(files, host_durable_waits_once_for_all_that_came_together)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = durable_open(dir);
@@ -180,7 +180,7 @@ Test(files, host_durable_waits_once_for_all_that_came_together, .timeout = 30)
 
 /* The bytes of a file go when the journal says on the disk that they may: a crash of the host in between
  * would leave the name without them. */
-Test(files, host_durable_waits_for_the_journal_before_a_file_goes, .timeout = 30)
+Test(files, host_durable_waits_for_the_journal_before_a_file_goes)
 {
 	char *dir = scratch_new();
 	struct sl_tree *tree = durable_open(dir);
@@ -198,7 +198,7 @@ Test(files, host_durable_waits_for_the_journal_before_a_file_goes, .timeout = 30
 }
 
 /* More files than descriptors are kept open for: none leaves unsynced. */
-Test(files, host_durable_with_many_files, .timeout = 60)
+Test(files, host_durable_with_many_files)
 {
 	enum {
 		MANY = 600
@@ -231,7 +231,7 @@ static void progress_note(void *arg, uint64_t done, uint64_t total)
 	last[1] = total;
 }
 
-Test(files, recovery_shows_its_progress, .timeout = 30)
+Test(files, recovery_shows_its_progress)
 {
 	char *dir = scratch_new(), *journal = path_in(dir, "journal");
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);

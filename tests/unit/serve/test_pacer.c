@@ -113,7 +113,7 @@ static void probe_submit(struct bench *bench, struct probe *probe, enum sl_store
 }
 
 /* An UNSTABLE write is no promise that anybody waits for. */
-Test(pacer, what_has_to_be_stable_counts_as_modelled, .timeout = 10)
+Test(pacer, what_has_to_be_stable_counts_as_modelled)
 {
 	struct bench bench;
 	struct probe probe;
@@ -130,7 +130,7 @@ Test(pacer, what_has_to_be_stable_counts_as_modelled, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(pacer, a_request_completes_when_the_model_says, .timeout = 10)
+Test(pacer, a_request_completes_when_the_model_says)
 {
 	struct bench bench;
 	struct probe probe;
@@ -152,7 +152,7 @@ Test(pacer, a_request_completes_when_the_model_says, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(pacer, credit_moves_the_arrival_back_up_to_the_cap, .timeout = 10)
+Test(pacer, credit_moves_the_arrival_back_up_to_the_cap)
 {
 	/* Without credit it would be due at 22 ms. A due time in the past means: at once. */
 	static const struct {
@@ -180,7 +180,7 @@ Test(pacer, credit_moves_the_arrival_back_up_to_the_cap, .timeout = 10)
 	}
 }
 
-Test(pacer, credit_ends_at_the_last_event_of_the_model, .timeout = 10)
+Test(pacer, credit_ends_at_the_last_event_of_the_model)
 {
 	struct bench bench;
 	struct probe first, second;
@@ -199,7 +199,7 @@ Test(pacer, credit_ends_at_the_last_event_of_the_model, .timeout = 10)
 }
 
 /* A closed loop whose every reply leaves 1 ms late runs at the modelled rate all the same. */
-Test(pacer, a_late_closed_loop_keeps_the_modelled_rate, .timeout = 10)
+Test(pacer, a_late_closed_loop_keeps_the_modelled_rate)
 {
 	struct bench bench;
 	struct probe probe;
@@ -225,7 +225,7 @@ static void tick_fire(struct sl_timer *timer, int64_t now_ns)
 	(void)now_ns;
 }
 
-Test(pacer, background_work_lags_by_the_cap_when_idle, .timeout = 10)
+Test(pacer, background_work_lags_by_the_cap_when_idle)
 {
 	struct bench bench;
 	struct sl_timer tick = {.fire = tick_fire};
@@ -269,7 +269,7 @@ static void txg_fire(struct sl_timer *timer, int64_t now_ns)
 	txg->store->on_synced(txg->store->on_synced_arg, now_ns - 1 * MS);
 }
 
-Test(pacer, syncs_are_passed_on_in_wall_time, .timeout = 10)
+Test(pacer, syncs_are_passed_on_in_wall_time)
 {
 	struct bench bench;
 	struct synced synced = {0};
@@ -292,7 +292,7 @@ Test(pacer, syncs_are_passed_on_in_wall_time, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(pacer, what_is_in_service_completes_at_the_end, .timeout = 10)
+Test(pacer, what_is_in_service_completes_at_the_end)
 {
 	struct bench bench;
 	struct probe probes[40];
@@ -312,7 +312,7 @@ Test(pacer, what_is_in_service_completes_at_the_end, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(pacer, a_store_on_the_wall_loop_is_passed_through, .timeout = 10)
+Test(pacer, a_store_on_the_wall_loop_is_passed_through)
 {
 	struct bench bench = {.wall = sl_loop_new_virtual()};
 	struct sl_store *null = sl_store_new_null(bench.wall);
@@ -338,7 +338,7 @@ static void retired_note(void *arg)
 	++*(int *)arg;
 }
 
-Test(pacer, a_pace_stretches_the_model, .timeout = 10)
+Test(pacer, a_pace_stretches_the_model)
 {
 	struct bench bench;
 	struct probe probe;
@@ -358,7 +358,7 @@ Test(pacer, a_pace_stretches_the_model, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(pacer, without_latency_requests_are_done_at_once_and_synced_when_it_returns, .timeout = 10)
+Test(pacer, without_latency_requests_are_done_at_once_and_synced_when_it_returns)
 {
 	struct bench bench;
 	struct synced synced = {0};
@@ -383,7 +383,7 @@ Test(pacer, without_latency_requests_are_done_at_once_and_synced_when_it_returns
 	bench_fini(&bench);
 }
 
-Test(pacer, a_stall_holds_back_what_is_in_service, .timeout = 10)
+Test(pacer, a_stall_holds_back_what_is_in_service)
 {
 	struct bench bench;
 	struct probe before, during;
@@ -401,7 +401,7 @@ Test(pacer, a_stall_holds_back_what_is_in_service, .timeout = 10)
 	bench_fini(&bench);
 }
 
-Test(pacer, a_swap_waits_for_the_old_store_and_holds_what_arrives, .timeout = 10)
+Test(pacer, a_swap_waits_for_the_old_store_and_holds_what_arrives)
 {
 	struct bench bench;
 	struct sl_loop *loop = sl_loop_new_virtual();
