@@ -58,6 +58,10 @@ struct sl_client *sl_fileio_client_new(const struct sl_client_env *env);
 struct sl_client *sl_syncwrite_client_new(const struct sl_client_env *env);
 void sl_client_free(struct sl_client *client);
 
+/* Share of the reads of data that the ARC of the storage VM answers once an OLTP workload has run for long,
+ * when it keeps `arc_bytes` of data; 1 when the table, or what is asked of it, fits. */
+double sl_oltp_arc_hit(const struct sl_box *box, const struct sl_workload *workload, double arc_bytes);
+
 /* Private to the room: shared parts of the clients. */
 int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops,
 		   const struct sl_client_env *env);

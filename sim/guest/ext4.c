@@ -14,7 +14,8 @@
 struct sl_ext4_file {
 	int64_t base;
 	struct sl_extents dirty;
-	bool zero; /* all dirty data is zero bytes */
+	int64_t hot_bytes; /* so much of its start is used all the time */
+	bool zero;         /* all dirty data is zero bytes */
 	uint64_t tid;
 	int64_t mtime_tick;
 	/* Writeback: what went to the disk and nobody has been told yet that it is durable. */
@@ -295,6 +296,7 @@ static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batc
 		    .done.fire = write_done,
 		    .op = SL_HYP_WRITE,
 		    .zero = batch->file->zero,
+		    .hot = extent.start < batch->file->hot_bytes,
 		    .bytes = bytes,
 		    .offset_bytes = batch->file->base + extent.start,
 		    .tag = tag,
@@ -374,6 +376,11 @@ int64_t sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, i
 		fs->running_blocks++;
 	}
 	return new_bytes;
+}
+
+void sl_ext4_set_hot(struct sl_ext4 *fs, uint32_t file, int64_t bytes)
+{
+	fs->files[file].hot_bytes = bytes;
 }
 
 bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file)

@@ -78,6 +78,9 @@ void sl_ext4_fini(struct sl_ext4 *fs);
 int64_t sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, uint32_t bytes,
 		      bool zero);
 
+/* The first `bytes` of a file are written over and over: the server has them in memory. */
+void sl_ext4_set_hot(struct sl_ext4 *fs, uint32_t file, int64_t bytes);
+
 /* true when an fsync would find nothing to write, commit or flush. */
 bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file);
 

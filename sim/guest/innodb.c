@@ -1,38 +1,53 @@
 #include "sim/guest/innodb.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "sim/workload/lru.h"
 
-#define PAGE_BYTES 16384
 #define LOG_BLOCK 512
-#define INDEX_ROW_BYTES 16 /* secondary index entry: k, id, overhead */
 #define UNDO_PAGES 128u
 #define TXNS_PER_UNDO_PAGE 25 /* about 600 bytes of undo per transaction */
-#define DOUBLEWRITE_BYTES (INT64_C(2) << 20)
 #define BATCH 64u
-#define LOG_FILE 0
-#define DATA_FILE 1
 #define SECOND_NS INT64_C(1000000000)
+
+enum { /* of db->dirty */
+	STAYS,
+	PASSES
+};
 
 static void flush_more(struct sl_innodb *db, int64_t now_ns);
 static void write_log(struct sl_innodb *db, int64_t now_ns, uint64_t tag);
 
 /* max_checkpoint_age: what is left of the log after headers and the margin for running threads. */
-static int64_t max_age(const struct sl_innodb *db)
+static int64_t max_age(const struct sl_innodb_config *config)
 {
-	return db->config.log_bytes / 10 * 8;
+	return config->log_bytes / 10 * 8;
+}
+
+static uint32_t dirty_count(const struct sl_innodb *db)
+{
+	return db->dirty[STAYS].count + db->dirty[PASSES].count;
+}
+
+/* Which list has the oldest change; -1 when nothing is dirty. */
+static int oldest_list(const struct sl_innodb *db)
+{
+	const struct sl_dirty_pages *a = &db->dirty[STAYS], *b = &db->dirty[PASSES];
+
+	if (a->count == 0 || b->count == 0) {
+		return a->count > 0 ? STAYS : b->count > 0 ? PASSES : -1;
+	}
+	return sl_dirty_pages_get(a, 0)->lsn <= sl_dirty_pages_get(b, 0)->lsn ? STAYS : PASSES;
+}
+
+static int64_t oldest_lsn(const struct sl_innodb *db)
+{
+	int list = oldest_list(db);
+
+	return list < 0 ? db->lsn : sl_dirty_pages_get(&db->dirty[list], 0)->lsn;
 }
 
 static int64_t checkpoint_age(const struct sl_innodb *db)
 {
-	int64_t oldest = db->lsn;
-
-	if (db->n_batch > 0) {
-		oldest = db->batch_lsn;
-	} else if (db->head != db->tail) {
-		oldest = db->queue_lsn[db->tail];
-	}
-	return db->lsn - oldest;
+	return db->lsn - (db->n_batch > 0 ? db->batch_lsn : oldest_lsn(db));
 }
 
 /* Redo log */
@@ -46,7 +61,7 @@ static void log_synced(struct sl_timer *timer, int64_t now_ns)
 		sl_trace_span(db->config.trace, "InnoDB", "redo log sync", db->log_sync.tag, db->log_start_ns,
 			      now_ns);
 	}
-	db->flushed_lsn = db->writing_lsn;
+	db->flushed_lsn = db->syncing_lsn;
 	db->log_busy = false;
 	while (*at && (*at)->lsn <= db->flushed_lsn) {
 		at = &(*at)->next;
@@ -66,74 +81,116 @@ static void log_synced(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
-/* Writes the log from the last synced block to the present LSN and syncs it. */
-static void write_log(struct sl_innodb *db, int64_t now_ns, uint64_t tag)
+/* Writes the log up to the present LSN, from the last block that was begun: into the page cache. */
+static void put_log(struct sl_innodb *db, int64_t now_ns)
 {
-	int64_t start = db->flushed_lsn / LOG_BLOCK * LOG_BLOCK;
+	int64_t start = db->writing_lsn / LOG_BLOCK * LOG_BLOCK;
 	int64_t end = (db->lsn + LOG_BLOCK - 1) / LOG_BLOCK * LOG_BLOCK;
 	int64_t offset = start % db->config.log_bytes;
 
-	db->log_busy = true;
-	db->writing_lsn = db->lsn;
-	db->log_syncs++;
 	if (offset + end - start > db->config.log_bytes) {
 		offset = 0; /* wrapped: counted as one write at the start */
 	}
-	sl_ext4_write(db->config.fs, now_ns, LOG_FILE, offset, (uint32_t)(end - start), false);
+	db->writing_lsn = db->lsn;
+	sl_ext4_write(db->config.fs, now_ns, SL_INNODB_LOG, offset, (uint32_t)(end - start), false);
+}
+
+static void write_log(struct sl_innodb *db, int64_t now_ns, uint64_t tag)
+{
+	if (db->config.flush_at_commit != SL_FLUSH_LOG_WRITE) {
+		put_log(db, now_ns); /* else the commits have done so */
+	}
+	db->log_busy = true;
+	db->log_syncs++;
+	db->syncing_lsn = db->writing_lsn;
 	db->log_start_ns = now_ns;
-	db->log_sync.file = LOG_FILE;
+	db->log_sync.file = SL_INNODB_LOG;
 	db->log_sync.datasync = db->config.datasync;
 	db->log_sync.tag = tag;
 	db->log_sync.done.fire = log_synced;
 	sl_ext4_fsync(db->config.fs, now_ns, &db->log_sync);
 }
 
+/* What commits have not waited for. */
+static void write_log_behind(struct sl_innodb *db, int64_t now_ns)
+{
+	if (db->config.flush_at_commit != SL_FLUSH_LOG_SYNC && !db->log_busy && db->flushed_lsn < db->lsn) {
+		write_log(db, now_ns, 0);
+	}
+}
+
 /* Dirty pages */
 
-static void dirty_page(struct sl_innodb *db, uint32_t page)
+static void dirty_page(struct sl_innodb *db, uint32_t page, bool stays)
 {
-	if (db->dirty[page]) {
-		return;
-	}
-	db->dirty[page] = 1;
-	db->queue[db->head] = page;
-	db->queue_lsn[db->head] = db->lsn;
-	db->lsn_sum += db->lsn;
-	db->head = db->head == db->pages ? 0 : db->head + 1;
+	sl_dirty_pages_add(&db->dirty[stays ? STAYS : PASSES],
+			   (struct sl_dirty_page){.page = page, .lsn = db->lsn, .txn = db->txns});
 }
 
-static uint32_t dirty_count(const struct sl_innodb *db)
+static void apply(struct sl_innodb *db, const struct sl_oltp_txn *txn, uint32_t buffered)
 {
-	return db->head >= db->tail ? db->head - db->tail : db->head + db->pages + 1 - db->tail;
-}
+	const struct sl_buffer_pool *pool = &db->pool;
+	uint32_t undo = (uint32_t)(db->txns / TXNS_PER_UNDO_PAGE % UNDO_PAGES);
 
-static void apply(struct sl_innodb *db, const struct sl_oltp_txn *txn)
-{
 	for (int i = 0; i < txn->count; i++) {
 		const struct sl_oltp_statement *s = &txn->statements[i];
 		bool index = s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_INSERT;
-		uint64_t row = s->key - 1;
+		uint32_t row = s->key - 1;
+		int strip;
 
 		if (s->kind < SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_COMMIT) {
 			continue;
 		}
-		dirty_page(db, (uint32_t)(row * db->leaf_pages / db->config.rows));
-		if (index) {
-			dirty_page(db, db->leaf_pages + (uint32_t)(row * db->index_pages / db->config.rows));
+		strip = sl_buffer_pool_strip(pool, row);
+		dirty_page(db, sl_innodb_leaf(db, row), sl_buffer_pool_keeps(pool, SL_PAGE_LEAF, strip));
+		if (index && !(buffered >> i & 1)) {
+			dirty_page(db, sl_innodb_index_page(db, row),
+				   sl_buffer_pool_keeps(pool, SL_PAGE_INDEX, strip));
 		}
 	}
-	dirty_page(db,
-		   db->leaf_pages + db->index_pages + (uint32_t)(db->txns / TXNS_PER_UNDO_PAGE % UNDO_PAGES));
+	dirty_page(db, pool->leaf_pages + pool->index_pages + undo, true);
 }
 
-static void release_stalled(struct sl_innodb *db, int64_t now_ns)
+/* Pages at the end of the LRU list that must be written before they can give way; counted up to `limit`. */
+static uint32_t overdue(const struct sl_innodb *db, uint32_t limit)
 {
-	struct sl_innodb_waiter *waiter = db->stalled;
+	const struct sl_dirty_pages *list = &db->dirty[PASSES];
+	uint32_t n = 0;
 
-	if (checkpoint_age(db) > max_age(db)) {
-		return;
+	while (n < limit && n < list->count &&
+	       (double)(db->txns - sl_dirty_pages_get(list, n)->txn) > db->pool.kept_txns) {
+		n++;
 	}
-	db->stalled = NULL;
+	return n;
+}
+
+/* Is next to nothing in the pool clean? */
+static bool is_choked(const struct sl_innodb *db)
+{
+	return (dirty_count(db) + BATCH) * (double)SL_PAGE_BYTES > db->pool.config.pool_bytes;
+}
+
+static bool may_begin(const struct sl_innodb *db)
+{
+	return checkpoint_age(db) <= max_age(&db->config) && !is_choked(db);
+}
+
+static bool has_room(const struct sl_innodb *db)
+{
+	return overdue(db, 2 * BATCH) < 2 * BATCH;
+}
+
+static void wait_in(struct sl_innodb_waiter **list, struct sl_innodb_waiter *waiter)
+{
+	waiter->next = *list;
+	*list = waiter;
+}
+
+static void release(struct sl_innodb_waiter **list, int64_t now_ns)
+{
+	struct sl_innodb_waiter *waiter = *list;
+
+	*list = NULL;
 	while (waiter) {
 		struct sl_innodb_waiter *next = waiter->next;
 
@@ -144,10 +201,19 @@ static void release_stalled(struct sl_innodb *db, int64_t now_ns)
 
 static void start_page_sync(struct sl_innodb *db, int64_t now_ns)
 {
-	db->page_sync.file = DATA_FILE;
+	db->page_sync.file = SL_INNODB_DATA;
 	db->page_sync.datasync = db->config.datasync;
 	db->page_sync.tag = 0;
 	sl_ext4_fsync(db->config.fs, now_ns, &db->page_sync);
+}
+
+static void write_pages(struct sl_innodb *db, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < db->n_batch; i++) {
+		sl_ext4_write(db->config.fs, now_ns, SL_INNODB_DATA, sl_innodb_page_offset(db->batch[i]),
+			      SL_PAGE_BYTES, false);
+	}
+	start_page_sync(db, now_ns);
 }
 
 /* After the doublewrite buffer the pages, after the pages the next batch. */
@@ -157,58 +223,67 @@ static void page_synced(struct sl_timer *timer, int64_t now_ns)
 
 	if (!db->batch_written) {
 		db->batch_written = true;
-		for (uint32_t i = 0; i < db->n_batch; i++) {
-			sl_ext4_write(db->config.fs, now_ns, DATA_FILE,
-				      DOUBLEWRITE_BYTES + (int64_t)db->batch[i] * PAGE_BYTES, PAGE_BYTES,
-				      false);
-		}
-		start_page_sync(db, now_ns);
+		write_pages(db, now_ns);
 		return;
 	}
 	db->pages_flushed += db->n_batch;
 	db->n_batch = 0;
 	db->flushing = false;
-	release_stalled(db, now_ns);
+	if (may_begin(db)) {
+		release(&db->stalled, now_ns);
+	}
+	if (has_room(db)) {
+		release(&db->no_room, now_ns);
+	}
 	flush_more(db, now_ns);
 }
 
-/* Starts a batch when pages are owed, or when the log fills up. */
+/* Takes pages out for a batch: those at the end of the LRU list (passing), or the oldest changes. */
+static void take_batch(struct sl_innodb *db, bool passing, uint32_t n)
+{
+	db->batch_lsn = oldest_lsn(db);
+	for (db->n_batch = 0; db->n_batch < n; db->n_batch++) {
+		int list = passing ? PASSES : oldest_list(db);
+
+		db->batch[db->n_batch] = sl_dirty_pages_pop(&db->dirty[list]).page;
+	}
+}
+
+/* Starts a batch when pages are owed, or when the log or the pool fills up. */
 static void flush_more(struct sl_innodb *db, int64_t now_ns)
 {
-	uint32_t n = dirty_count(db);
+	uint32_t n = dirty_count(db), last = overdue(db, BATCH);
 
 	if (db->flushing || n == 0) {
 		return;
 	}
-	if (checkpoint_age(db) <= max_age(db) / 8 * 7) {
+	if (checkpoint_age(db) <= max_age(&db->config) / 8 * 7 && !is_choked(db)) {
 		n = n < db->wanted ? n : db->wanted;
 	}
 	n = n < BATCH ? n : BATCH;
-	if (n == 0) {
+	last = last == BATCH ? last : 0; /* fewer than a batch are not worth one */
+	if (n == 0 && last == 0) {
 		return;
 	}
 	db->wanted -= n < db->wanted ? n : db->wanted;
-	db->batch_lsn = db->queue_lsn[db->tail];
-	for (uint32_t i = 0; i < n; i++) {
-		db->batch[i] = db->queue[db->tail];
-		db->dirty[db->batch[i]] = 0;
-		db->lsn_sum -= db->queue_lsn[db->tail];
-		db->tail = db->tail == db->pages ? 0 : db->tail + 1;
-	}
-	db->n_batch = n;
+	take_batch(db, last > n, last > n ? last : n);
+	write_log_behind(db, now_ns); /* what pages hold must be in the log first */
 	db->flushing = true;
-	db->batch_written = false;
-	sl_ext4_write(db->config.fs, now_ns, DATA_FILE, 0, n * PAGE_BYTES, false);
-	start_page_sync(db, now_ns);
+	db->batch_written = db->config.no_doublewrite;
+	if (db->config.no_doublewrite) {
+		write_pages(db, now_ns);
+	} else {
+		sl_ext4_write(db->config.fs, now_ns, SL_INNODB_DATA, 0, db->n_batch * SL_PAGE_BYTES, false);
+		start_page_sync(db, now_ns);
+	}
 }
 
-/* Pages whose first change is not younger than `lsn`, up to `limit`. */
-static uint32_t pages_until(const struct sl_innodb *db, int64_t lsn, uint32_t limit)
+/* Pages of a list whose first change is not younger than `lsn`, up to `limit`. */
+static uint32_t pages_until(const struct sl_dirty_pages *list, int64_t lsn, uint32_t limit)
 {
 	uint32_t n = 0;
 
-	for (uint32_t at = db->tail; at != db->head && n < limit && db->queue_lsn[at] <= lsn;
-	     at = at == db->pages ? 0 : at + 1) {
+	while (n < limit && n < list->count && sl_dirty_pages_get(list, n)->lsn <= lsn) {
 		n++;
 	}
 	return n;
@@ -218,12 +293,17 @@ static uint32_t pages_until(const struct sl_innodb *db, int64_t lsn, uint32_t li
 static uint32_t estimate(const struct sl_innodb *db)
 {
 	double n = dirty_count(db), redo = (double)(db->lsn - db->last_second_lsn);
-	double level = n * (double)(max_age(db) - db->lsn) + (double)db->lsn_sum;
+	double sum = (double)(db->dirty[STAYS].lsn_sum + db->dirty[PASSES].lsn_sum);
+	double level = n * (double)(max_age(&db->config) - db->lsn) + sum;
+	int64_t until = oldest_lsn(db) + (int64_t)redo;
+	uint32_t limit, stays;
 
-	if (n == 0 || checkpoint_age(db) <= max_age(db) / 4 || level <= 0) {
+	if (n == 0 || checkpoint_age(db) <= max_age(&db->config) / 4 || level <= 0) {
 		return 0;
 	}
-	return pages_until(db, db->queue_lsn[db->tail] + (int64_t)redo, (uint32_t)(n * n * redo / level));
+	limit = (uint32_t)(n * n * redo / level);
+	stays = pages_until(&db->dirty[STAYS], until, limit);
+	return stays + pages_until(&db->dirty[PASSES], until, limit - stays);
 }
 
 static void second_passed(struct sl_timer *timer, int64_t now_ns)
@@ -231,82 +311,96 @@ static void second_passed(struct sl_timer *timer, int64_t now_ns)
 	struct sl_innodb *db = sl_container_of(timer, struct sl_innodb, second);
 
 	db->wanted = estimate(db);
+	if (dirty_count(db) * (double)SL_PAGE_BYTES >
+		db->config.max_dirty_share * db->pool.config.pool_bytes &&
+	    db->wanted < db->config.io_capacity) {
+		db->wanted = (uint32_t)db->config.io_capacity;
+	}
 	db->seconds++;
 	if (db->seconds % 10 == 0) {
 		db->wanted += (uint32_t)(db->config.io_capacity / 10);
 	}
 	db->last_second_lsn = db->lsn;
+	write_log_behind(db, now_ns);
 	flush_more(db, now_ns);
 	sl_loop_arm(db->config.loop, &db->second, now_ns + SECOND_NS);
 }
 
 bool sl_innodb_begin(struct sl_innodb *db, struct sl_innodb_waiter *waiter)
 {
-	if (checkpoint_age(db) <= max_age(db)) {
+	waiter->statement = waiter->step = waiter->steps = 0;
+	waiter->buffered = 0;
+	if (may_begin(db)) {
 		return true;
 	}
-	waiter->next = db->stalled;
-	db->stalled = waiter;
+	wait_in(&db->stalled, waiter);
+	return false;
+}
+
+bool sl_innodb_make_room(struct sl_innodb *db, int64_t now_ns, struct sl_innodb_waiter *waiter)
+{
+	flush_more(db, now_ns);
+	if (has_room(db)) {
+		return true;
+	}
+	wait_in(&db->no_room, waiter);
 	return false;
 }
 
 void sl_innodb_commit(struct sl_innodb *db, int64_t now_ns, const struct sl_oltp_txn *txn,
 		      struct sl_innodb_waiter *waiter)
 {
-	apply(db, txn);
+	apply(db, txn, waiter->buffered);
 	db->txns++;
 	db->lsn += db->config.redo_bytes;
 	waiter->lsn = db->lsn;
 	waiter->next = NULL;
-	*db->waiters_tail = waiter;
-	db->waiters_tail = &waiter->next;
-	if (!db->log_busy) {
-		write_log(db, now_ns, waiter->tag);
+	if (db->config.flush_at_commit != SL_FLUSH_LOG_SYNC) {
+		if (db->config.flush_at_commit == SL_FLUSH_LOG_WRITE) {
+			put_log(db, now_ns);
+		}
+		sl_loop_arm(db->config.loop, &waiter->done, now_ns);
+	} else {
+		*db->waiters_tail = waiter;
+		db->waiters_tail = &waiter->next;
+		if (!db->log_busy) {
+			write_log(db, now_ns, waiter->tag);
+		}
 	}
 	flush_more(db, now_ns);
 }
 
-static void count_pages(struct sl_innodb *db, const struct sl_innodb_config *config)
-{
-	db->leaf_pages = (uint32_t)((int64_t)config->rows * config->row_bytes / PAGE_BYTES) + 1;
-	db->index_pages = (uint32_t)((int64_t)config->rows * INDEX_ROW_BYTES / PAGE_BYTES) + 1;
-	db->pages = db->leaf_pages + db->index_pages + UNDO_PAGES;
-}
-
 int64_t sl_innodb_file_bytes(const struct sl_innodb_config *config)
 {
-	struct sl_innodb sizes;
-	int64_t data;
+	uint32_t rows = config->pool.load.rows;
+	int64_t pages = (int64_t)sl_table_leaf_pages(rows, config->pool.row_bytes) +
+			sl_table_index_pages(rows) + UNDO_PAGES;
+	int64_t data = SL_INNODB_DOUBLEWRITE_BYTES + pages * SL_PAGE_BYTES;
 
-	count_pages(&sizes, config);
-	data = DOUBLEWRITE_BYTES + (int64_t)sizes.pages * PAGE_BYTES;
 	return data > config->log_bytes ? data : config->log_bytes;
 }
 
-int sl_innodb_init(struct sl_innodb *db, const struct sl_innodb_config *config)
+void sl_innodb_init_pool(struct sl_buffer_pool *pool, const struct sl_innodb_config *config)
+{
+	struct sl_buffer_pool_config own = config->pool;
+
+	own.log_txns =
+	    config->redo_bytes > 0 ? (double)max_age(config) / (double)config->redo_bytes : SL_LRU_FOREVER;
+	sl_buffer_pool_init(pool, &own, config->seed);
+}
+
+void sl_innodb_init(struct sl_innodb *db, const struct sl_innodb_config *config)
 {
 	*db = (struct sl_innodb){.config = *config};
-	count_pages(db, config);
+	sl_innodb_init_pool(&db->pool, config);
 	db->waiters_tail = &db->waiters;
 	db->page_sync.done.fire = page_synced;
 	db->second.fire = second_passed;
-	db->dirty = calloc(db->pages, sizeof(*db->dirty));
-	db->queue = calloc(db->pages + 1, sizeof(*db->queue));
-	db->queue_lsn = calloc(db->pages + 1, sizeof(*db->queue_lsn));
-	if (!db->dirty || !db->queue || !db->queue_lsn) {
-		sl_innodb_fini(db);
-		return -ENOMEM;
-	}
 	sl_loop_arm(config->loop, &db->second, SECOND_NS);
-	return 0;
 }
 
 void sl_innodb_fini(struct sl_innodb *db)
 {
-	free(db->dirty);
-	free(db->queue);
-	free(db->queue_lsn);
-	db->dirty = NULL;
-	db->queue = NULL;
-	db->queue_lsn = NULL;
+	sl_dirty_pages_fini(&db->dirty[STAYS]);
+	sl_dirty_pages_fini(&db->dirty[PASSES]);
 }

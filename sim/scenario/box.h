@@ -75,6 +75,16 @@ enum {
 	SL_CACHE_UNSAFE
 };
 
+enum { /* innodb_flush_method */
+	SL_FLUSH_METHOD_AUTO,
+	SL_FLUSH_METHOD_FSYNC,
+	SL_FLUSH_METHOD_O_DIRECT
+};
+enum {
+	SL_DOUBLEWRITE_OFF,
+	SL_DOUBLEWRITE_ON
+};
+
 struct sl_box {
 #define SL_KEY(key, unit, field, dflt, min, max, help) double field;
 #define SL_KEY_INT(key, field, dflt, min, max, help) int64_t field;
@@ -110,7 +120,9 @@ enum { /* list of oltp */
 };
 enum {
 	SL_DIST_SPECIAL,
-	SL_DIST_UNIFORM
+	SL_DIST_UNIFORM,
+	SL_DIST_ZIPF,
+	SL_DIST_PARETO
 };
 enum {
 	SL_MODE_SEQWR,

@@ -103,6 +103,33 @@ static int check_age(const struct sl_scenario *sc, int variant, struct sl_err *e
 	return 0;
 }
 
+static bool has_database(const struct sl_scenario *sc)
+{
+	for (int i = 0; i < sc->n_workloads; i++) {
+		if (sc->workloads[i].kind == SL_WL_OLTP) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The database's pages must fit into the guest. */
+static int check_memory(const struct sl_scenario *sc, int variant, struct sl_err *err)
+{
+	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assign *pool = layer->by_key[SL_AT_buffer_pool_bytes],
+			       *memory = layer->by_key[SL_AT_guest_memory_bytes];
+
+	if (!has_database(sc) || pool->value < memory->value) {
+		return 0;
+	}
+	return sl_err_set(
+	    err, -EINVAL,
+	    "%s: guests.buffer_pool: %s does not fit into guests.memory, %s (variant %s); change one of "
+	    "them",
+	    pool->where ? pool->where : sc->where, pool->text, memory->text, sc->variants[variant].name);
+}
+
 static void mark_used(struct sl_scenario *sc, const struct sl_disks *disks)
 {
 	for (int i = 0; i < disks->n; i++) {
@@ -123,6 +150,7 @@ int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
 		rc = sl_layout_own_vdevs(sc, v, err);
 		rc = rc ? rc : check_disks(sc, v, err);
 		rc = rc ? rc : check_age(sc, v, err);
+		rc = rc ? rc : check_memory(sc, v, err);
 		if (rc) {
 			return rc;
 		}

@@ -21,7 +21,10 @@ static double exp_minus(double x)
 
 static double power(double x, double exponent)
 {
-	return x > TINY ? sl_exp(exponent * sl_log(x)) : exponent > 0 ? 0 : 1;
+	if (exponent == 0) {
+		return 1;
+	}
+	return x > TINY ? sl_exp(exponent * sl_log(x)) : 0;
 }
 
 static struct state state_of(const struct sl_lru_class *c, double t, double front)

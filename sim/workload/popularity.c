@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#define SIDES 64 /* strips on each side of special's hot ids */
+#define SIDES 32 /* strips on each side of special's hot ids */
 
 /* P(the mean of 12 uniforms <= x), Irwin and Hall: sum over k of (-1)^k C(12, k) (12 x - k)^12 / 12!. Taken
  * from the nearer end, where the terms do not cancel. */

@@ -9,7 +9,7 @@
 
 #include "sim/workload/oltp.h"
 
-#define SL_POPULARITY_STRIPS 129
+#define SL_POPULARITY_STRIPS 65
 
 struct sl_popularity {
 	int n;

@@ -42,6 +42,9 @@ struct sl_pool_env {
 /* Builds the pool of `box`. Errors: -EINVAL, -ENOMEM. */
 int sl_pool_new(const struct sl_box *box, const struct sl_pool_env *env, struct sl_pool **ret,
 		struct sl_err *err);
+/* Data that the ARC of such a box keeps, before compression. */
+double sl_pool_arc_bytes(const struct sl_box *box);
+
 void sl_pool_free(struct sl_pool *pool);
 
 /* The pool as a store; belongs to the pool, whose `free` it shares. */

@@ -209,13 +209,23 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	sl_zil_init(&pool->zil, &config, pool->loop, pool->cpu, pool->trace);
 }
 
+/* Before 0.7 records in memory were not compressed. */
+static double memory_ratio(const struct sl_box *box)
+{
+	return is_old(box) ? 1 : stored_ratio(box);
+}
+
+double sl_pool_arc_bytes(const struct sl_box *box)
+{
+	return box->nas_memory_bytes * ARC_SHARE * memory_ratio(box);
+}
+
 static void init_arc(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
 	double ratio = stored_ratio(box);
 	struct sl_arc_config config = {
 	    .memory_bytes = box->nas_memory_bytes * ARC_SHARE,
-	    /* Before 0.7 records in memory were not compressed. */
-	    .working_set_bytes = (double)env->working_set_bytes / (is_old(box) ? 1 : ratio),
+	    .working_set_bytes = (double)env->working_set_bytes / memory_ratio(box),
 	    .record_bytes = (int64_t)(box->recordsize_bytes / ratio),
 	    .cache = box->n_cache > 0 ? &pool->cache : NULL,
 	    .filled = box->l2arc_filled,

@@ -22,6 +22,8 @@ static struct rig *rig_new(int client)
 				   .redo_bytes = 1000,
 				   .row_bytes = 225,
 				   .log_size_bytes = 1e8,
+				   .buffer_pool_bytes = 1e8,
+				   .flush_log_at_commit = 1,
 				   .io_capacity = 200};
 	rig->workload = (struct sl_workload){.threads = 1,
 					     .depth = 1,

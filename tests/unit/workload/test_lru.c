@@ -6,9 +6,9 @@
 #include "sim/workload/lru.h"
 #include "sim/workload/popularity.h"
 
-#define ITEMS 2000
-#define REQUESTS 400000
-#define WARM_UP 100000
+#define ITEMS 1000
+#define REQUESTS 150000
+#define WARM_UP 30000
 #define OLD_PCT 37 /* innodb_old_blocks_pct */
 
 /* An exact cache of items 0 .. ITEMS - 1, most recently used first. With a midpoint, as InnoDB has it
@@ -102,7 +102,7 @@ Test(lru, hits_of_one_cache_and_of_a_second_behind_it_are_those_of_an_exact_simu
 	 * an item, misses come at 0.9; 0.9 x 0.105 = 0.095 of the items are there as they were missed within
 	 * T1; the rest, 0.3 - 0.095 = 0.205, is (1 - 0.095) x hit: 0.227. Together 0.1 + 0.9 x 0.227 = 0.304:
 	 * no more than the larger one alone has. */
-	static const int capacities[][2] = {{200, 200}, {200, 600}, {600, 1000}, {40, 400}};
+	static const int capacities[][2] = {{100, 100}, {100, 300}, {300, 500}, {20, 200}};
 
 	for (int d = SL_OLTP_SPECIAL; d <= SL_OLTP_PARETO; d++) {
 		for (size_t c = 0; c < sizeof(capacities) / sizeof(capacities[0]); c++) {
@@ -133,11 +133,11 @@ Test(lru, innodbs_midpoint_changes_little_for_these_keys)
 	/* Uniform: every policy hits capacity / items. Else pages used twice stay longer: the plain LRU of
 	 * the model errs to the side of more reads, by up to six points. */
 	for (int d = SL_OLTP_SPECIAL; d <= SL_OLTP_PARETO; d++) {
-		const int capacity[2] = {400, 0};
+		const int capacity[2] = {200, 0};
 		double plain[2], midpoint[2];
 
 		simulate((enum sl_oltp_distribution)d, capacity, 0, plain);
-		simulate((enum sl_oltp_distribution)d, capacity, 400 * (100 - OLD_PCT) / 100, midpoint);
+		simulate((enum sl_oltp_distribution)d, capacity, 200 * (100 - OLD_PCT) / 100, midpoint);
 		cr_assert_geq(midpoint[0], plain[0] - 0.005, "%d: %.3f, plain %.3f", d, midpoint[0],
 			      plain[0]);
 		cr_assert_leq(midpoint[0], plain[0] + 0.06, "%d: %.3f, plain %.3f", d, midpoint[0], plain[0]);
@@ -198,7 +198,7 @@ Test(popularity, strips_have_the_shares_that_drawn_keys_have)
 		}
 		cr_assert_float_eq(sum, 1, 1e-9);
 		cr_assert_float_eq(width, 1, 1e-9);
-		/* 129 strips of 200,000 draws: sum of sqrt(2 p / pi n) is at most 0.02. */
+		/* 65 strips of 200,000 draws: sum of sqrt(2 p / pi n) is at most 0.015. */
 		cr_assert_lt(difference, 0.03, "%d: %.3f", d, difference);
 	}
 }

@@ -1,0 +1,114 @@
+/* Which pages a transaction's statements have to read. */
+#include "sim/guest/innodb.h"
+#include "sim/workload/lru.h"
+
+uint32_t sl_innodb_leaf(const struct sl_innodb *db, uint32_t row)
+{
+	return (uint32_t)((uint64_t)row * db->pool.leaf_pages / db->pool.config.load.rows);
+}
+
+uint32_t sl_innodb_index_page(const struct sl_innodb *db, uint32_t row)
+{
+	return db->pool.leaf_pages +
+	       (uint32_t)((uint64_t)row * db->pool.index_pages / db->pool.config.load.rows);
+}
+
+int64_t sl_innodb_page_offset(uint32_t page)
+{
+	return SL_INNODB_DOUBLEWRITE_BYTES + (int64_t)page * SL_PAGE_BYTES;
+}
+
+/* Counts the statement's pages: down the tree to the leaf (a branch, the leaf), along the leaves of a range,
+ * or down the secondary index (a branch, the page). An INSERT finds its pages where the DELETE before it has
+ * left them. */
+static void begin_statement(const struct sl_innodb *db, const struct sl_oltp_statement *s,
+			    struct sl_innodb_waiter *waiter)
+{
+	uint32_t row = s->key - 1, rows = db->pool.config.load.rows, last;
+
+	waiter->step = waiter->steps = 0;
+	if (s->kind == SL_OLTP_BEGIN || s->kind == SL_OLTP_COMMIT || s->kind == SL_OLTP_INSERT) {
+		return;
+	}
+	waiter->strip = sl_buffer_pool_strip(&db->pool, row);
+	waiter->leaf = sl_innodb_leaf(db, row);
+	waiter->steps = 2;
+	if (s->kind >= SL_OLTP_RANGE && s->kind <= SL_OLTP_DISTINCT) {
+		last = rows - row > SL_OLTP_RANGE_SIZE ? row + SL_OLTP_RANGE_SIZE - 1 : rows - 1;
+		waiter->steps += (int)(sl_innodb_leaf(db, last) - waiter->leaf);
+	} else if (s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_DELETE) {
+		waiter->steps = 4;
+	}
+}
+
+static enum sl_page_kind kind_of_step(const struct sl_oltp_statement *s, int step)
+{
+	bool range = s->kind >= SL_OLTP_RANGE && s->kind <= SL_OLTP_DISTINCT;
+
+	if (step == 0) {
+		return SL_PAGE_BRANCH;
+	}
+	return range || step == 1 ? SL_PAGE_LEAF : step == 2 ? SL_PAGE_INDEX_BRANCH : SL_PAGE_INDEX;
+}
+
+static bool is_dirty(const struct sl_innodb *db, enum sl_page_kind kind, uint32_t page)
+{
+	return (kind == SL_PAGE_LEAF || kind == SL_PAGE_INDEX) &&
+	       (sl_dirty_pages_has(&db->dirty[0], page) || sl_dirty_pages_has(&db->dirty[1], page));
+}
+
+/* The statement's next page, where it is not in memory; SL_INNODB_NO_READ when it is. A branch is taken to
+ * lie with the first page below it. */
+static int64_t take_step(struct sl_innodb *db, const struct sl_oltp_statement *s,
+			 struct sl_innodb_waiter *waiter)
+{
+	int step = waiter->step++;
+	enum sl_page_kind kind = kind_of_step(s, step);
+	enum sl_page_place place = sl_buffer_pool_find(&db->pool, kind, waiter->strip);
+	bool index = kind == SL_PAGE_INDEX || kind == SL_PAGE_INDEX_BRANCH;
+	uint32_t page;
+
+	if (place == SL_PAGE_IN_POOL) {
+		return SL_INNODB_NO_READ;
+	}
+	page =
+	    index ? sl_innodb_index_page(db, s->key - 1) : waiter->leaf + (step > 1 ? (uint32_t)step - 1 : 0);
+	if (is_dirty(db, kind, page)) {
+		return SL_INNODB_NO_READ;
+	}
+	if (kind == SL_PAGE_INDEX && db->pool.config.change_buffer) {
+		waiter->buffered |= 3u << waiter->statement; /* the INSERT after a DELETE changes it again */
+		return SL_INNODB_NO_READ;
+	}
+	if (place == SL_PAGE_IN_PAGE_CACHE) {
+		waiter->cached_reads++;
+		return SL_INNODB_NO_READ;
+	}
+	db->page_reads++;
+	return sl_innodb_page_offset(page);
+}
+
+int64_t sl_innodb_next_read(struct sl_innodb *db, const struct sl_oltp_txn *txn,
+			    struct sl_innodb_waiter *waiter)
+{
+	waiter->cached_reads = 0;
+	if (db->pool.kept_txns >= SL_LRU_FOREVER) {
+		waiter->statement = txn->count; /* all pages are in the pool */
+	}
+	for (; waiter->statement < txn->count; waiter->statement++) {
+		const struct sl_oltp_statement *s = &txn->statements[waiter->statement];
+
+		if (waiter->step == 0) {
+			begin_statement(db, s, waiter);
+		}
+		while (waiter->step < waiter->steps) {
+			int64_t offset = take_step(db, s, waiter);
+
+			if (offset != SL_INNODB_NO_READ) {
+				return offset;
+			}
+		}
+		waiter->step = 0;
+	}
+	return SL_INNODB_NO_READ;
+}
