@@ -139,11 +139,12 @@ static int guest_up(struct sl_live_rig *rig, bool install, struct sl_err *err)
 		return rc;
 	}
 	rc = path_make(rig->data, rig->disk.mount, "db", err);
-	rig->db = (struct sl_mariadb){.run_dir = rig->dir,
-				      .data_dir = rig->data,
-				      .box = rig->guest_box,
-				      .flush_at_commit = install ? 0 : 1,
-				      .patience = patience(rig)};
+	rig->db =
+	    (struct sl_mariadb){.run_dir = rig->dir,
+				.data_dir = rig->data,
+				.box = rig->guest_box,
+				.flush_at_commit = install ? 0 : (int)rig->guest_box->flush_log_at_commit,
+				.patience = patience(rig)};
 	if (rc == 0 && install) {
 		rc = sl_mariadb_install(&rig->db, err);
 	}

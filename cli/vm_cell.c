@@ -92,7 +92,7 @@ static int data_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 static int database_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 {
 	const struct sl_mariadb_limits limits = {
-	    .box = cell->box, .flush_at_commit = 1, .dilate = cell->dilate};
+	    .box = cell->box, .flush_at_commit = (int)cell->box->flush_log_at_commit, .dilate = cell->dilate};
 	char settings[1024] = "";
 	FILE *text = fmemopen(settings, sizeof(settings), "w");
 

@@ -15,17 +15,6 @@
 #define START_MS 120000
 #define STOP_MS 60000 /* dirty pages have to be written */
 
-/* Share of the guest's memory: what is left holds kernel, connections and the page cache of the redo log. */
-#define POOL_SHARE 0.6
-#define POOL_MIN (128ll << 20)
-
-int64_t sl_mariadb_buffer_pool(const struct sl_box *box)
-{
-	int64_t bytes = (int64_t)(box->guest_memory_bytes * POOL_SHARE) >> 20 << 20;
-
-	return bytes < POOL_MIN ? POOL_MIN : bytes;
-}
-
 void sl_mariadb_settings(const struct sl_mariadb_limits *limits, const char *before, const char *after,
 			 FILE *out)
 {
@@ -36,7 +25,7 @@ void sl_mariadb_settings(const struct sl_mariadb_limits *limits, const char *bef
 		const char *name;
 		long long value;
 	} numbers[] = {
-	    {"innodb_buffer_pool_size", sl_mariadb_buffer_pool(box)},
+	    {"innodb_buffer_pool_size", (long long)box->buffer_pool_bytes},
 	    {"innodb_log_file_size", (long long)box->log_size_bytes},
 	    {"innodb_flush_log_at_trx_commit", limits->flush_at_commit},
 	    {"innodb_flush_log_at_timeout", (long long)(dilate + 0.5)}, /* 1 s */
@@ -47,14 +36,19 @@ void sl_mariadb_settings(const struct sl_mariadb_limits *limits, const char *bef
 	    "performance-schema=off",
 	    "innodb_buffer_pool_load_at_startup=off",
 	    "innodb_buffer_pool_dump_at_shutdown=off",
-	    "innodb_flush_method=fsync",
 	};
+	static const char *const methods[] = {NULL, "fsync", "O_DIRECT"}; /* auto: the server's own */
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		(void)fprintf(out, "%s%s%s", before, words[i], after);
 	}
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		(void)fprintf(out, "%s%s=%lld%s", before, numbers[i].name, numbers[i].value, after);
+	}
+	(void)fprintf(out, "%sinnodb_doublewrite=%d%s", before, box->doublewrite != SL_DOUBLEWRITE_OFF,
+		      after);
+	if (methods[box->flush_method]) {
+		(void)fprintf(out, "%sinnodb_flush_method=%s%s", before, methods[box->flush_method], after);
 	}
 }
 

@@ -42,7 +42,4 @@ struct sl_mariadb_limits {
 void sl_mariadb_settings(const struct sl_mariadb_limits *limits, const char *before, const char *after,
 			 FILE *out);
 
-/* The buffer pool that a guest of `box` gives its database, bytes. */
-int64_t sl_mariadb_buffer_pool(const struct sl_box *box);
-
 #endif
