@@ -12,7 +12,7 @@
 #define TRACE_SPANS 1000000
 
 struct explain {
-	struct sl_words operands, variant, workload, set;
+	struct sl_words operands, variant, workload, set, log;
 	uint64_t seed;
 	bool ask;
 	const char *json, *html, *trace_file;
@@ -28,6 +28,8 @@ static int explain_parse(struct explain *x, const struct sl_command *self, int a
 	const struct sl_option options[] = {
 	    {"variant", "A,B", "only these variants", SL_OPT_WORDS, &x->variant, 0, 0},
 	    {"workload", "A,B", "only these workloads", SL_OPT_WORDS, &x->workload, 0, 0},
+	    {"log", "DEVICE", "add a variant: the one without a log device with this one; may be repeated",
+	     SL_OPT_WORDS, &x->log, 0, 0},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &x->set, 0, 0},
 	    {"seed", "N", "seed (default 1)", SL_OPT_NUMBER, &x->seed, 0, INT64_MAX},
@@ -82,6 +84,9 @@ static int explain_prepare(struct explain *x, struct sl_err *err)
 
 	if (rc == 0) {
 		rc = sl_session_variants(&x->session, "variant", &x->variant, &x->variants, err);
+	}
+	if (rc == 0) {
+		rc = sl_session_logs(&x->session, &x->log, &x->variants, err);
 	}
 	if (rc == 0) {
 		rc = sl_session_workloads(&x->session, "workload", &x->workload, &x->workloads, err);

@@ -19,7 +19,7 @@
 #define VM_LOAD_NS 20000000000 /* before the cut */
 
 struct powercut {
-	struct sl_words operands, variant, workload, set, at;
+	struct sl_words operands, variant, workload, set, log, at;
 	uint64_t seed, random;
 	bool every, vm;
 	const char *engine, *window, *radius, *fail, *client, *broken;
@@ -40,6 +40,8 @@ static int powercut_parse(struct powercut *p, const struct sl_command *self, int
 	     SL_OPT_TEXT, &p->engine, 0, 0},
 	    {"variant", "A,B", "only these variants", SL_OPT_WORDS, &p->variant, 0, 0},
 	    {"workload", "A,B", "only these workloads", SL_OPT_WORDS, &p->workload, 0, 0},
+	    {"log", "DEVICE", "add a variant: the one without a log device with this one; may be repeated",
+	     SL_OPT_WORDS, &p->log, 0, 0},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &p->set, 0, 0},
 	    {"random", "N", "cut at N random events of each run (default 1000)", SL_OPT_NUMBER, &p->random, 1,
@@ -234,6 +236,9 @@ static int powercut_prepare(struct powercut *p, struct sl_err *err)
 
 	if (rc == 0) {
 		rc = sl_session_variants(&p->session, "variant", &p->variant, &p->variants, err);
+	}
+	if (rc == 0) {
+		rc = sl_session_logs(&p->session, &p->log, &p->variants, err);
 	}
 	if (rc == 0) {
 		rc = sl_session_workloads(&p->session, "workload", &p->workload, &p->workloads, err);

@@ -23,7 +23,7 @@ struct run {
 	double dilate;
 	bool quick, fresh, no_live, steady;
 	char profile_path[PATH_MAX];
-	struct sl_words operands, variant, workload, set;
+	struct sl_words operands, variant, workload, set, log;
 	uint64_t repeat, seed, time_s;
 	const char *json, *csv, *html, *trace_file;
 	struct sl_session session, lab;
@@ -50,6 +50,9 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	    {"seed", "N", "first seed (default 1)", SL_OPT_NUMBER, &run->seed, 0, INT64_MAX},
 	    {"set", "KEY=VALUE", "override a key of the scenario in every variant; may be repeated",
 	     SL_OPT_WORDS, &run->set, 0, 0},
+	    {"log", "DEVICE",
+	     "add a variant: the one without a log device with this one; may be repeated (not vm)",
+	     SL_OPT_WORDS, &run->log, 0, 0},
 	    {"steady", NULL, "run on past the stop rules until the rate lasts, and report that", SL_OPT_FLAG,
 	     &run->steady, 0, 0},
 	    {"time", "S",
@@ -101,6 +104,11 @@ static int options_check(const struct run *run, struct sl_err *err)
 
 	if ((run->is_live || run->is_vm) && run->trace_file) {
 		return sl_err_set(err, -EINVAL, "--trace: works with --engine model only");
+	}
+	if (run->is_vm && run->log.n > 0) {
+		return sl_err_set(err, -EINVAL,
+				  "--log: works with --engine model and live only; name a variant in the "
+				  "scenario");
 	}
 	if ((run->is_live || run->is_vm) && run->steady) {
 		return sl_err_set(err, -EINVAL, "--steady: works with --engine model only");
@@ -193,6 +201,9 @@ static int run_prepare(struct run *run, struct sl_err *err)
 		rc = sl_session_variants(&run->session, "variant", &run->variant, &run->variants, err);
 	}
 	if (rc == 0) {
+		rc = sl_session_logs(&run->session, &run->log, &run->variants, err);
+	}
+	if (rc == 0) {
 		rc = sl_session_workloads(&run->session, "workload", &run->workload, &run->workloads, err);
 	}
 	/* A box that cannot be resolved is bad input: found before anything runs. */
@@ -203,6 +214,7 @@ static int run_prepare(struct run *run, struct sl_err *err)
 	}
 	if (rc == 0 && (run->is_live || run->is_vm)) {
 		rc = sl_session_open(&run->lab, run->operands.word[0], &run->set, err);
+		rc = rc == 0 ? sl_session_logs(&run->lab, &run->log, NULL, err) : rc;
 		if (rc == 0 && run->profile) {
 			rc = sl_scenario_overlay(run->lab.sc, run->profile, err);
 		}
@@ -322,21 +334,23 @@ static bool run_uses_stdout(const struct run *run)
 	return false;
 }
 
-/* The table, and what makes it another box than the published one. */
+/* The table, and what --set and --steady made of it. */
 static int print_table(const struct run *run, const struct sl_report *report, struct sl_err *err)
 {
 	FILE *out = run_uses_stdout(run) ? stderr : stdout;
 	int rc = sl_report_text(report, out, err);
 
-	for (int i = 0; rc == 0 && i < run->set.n; i++) {
-		fprintf(out, "%s%s", i > 0 ? ", " : "overridden: ", run->set.word[i]);
-	}
 	if (rc == 0 && run->steady) {
 		fputs("steady: rates that last, past the stop rules; published runs stopped by theirs\n",
 		      out);
 	}
+	for (int i = 0; rc == 0 && i < run->set.n; i++) {
+		fprintf(out, "%s%s", i > 0 ? ", " : "overridden: ", run->set.word[i]);
+	}
 	if (rc == 0 && run->set.n > 0) {
-		fputs("; errors compare another box with the published one\n", out);
+		fprintf(out, "%s\n",
+			sl_report_touched(report) == SL_TOUCH_NONE ? "; the box is as it was"
+								   : "; the box was changed");
 	}
 	return rc;
 }

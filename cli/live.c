@@ -169,8 +169,8 @@ static int pair_keep(struct job *job, const struct group *group, struct pair *pa
 	struct sl_live *live = job->live;
 	struct sl_timing *timings;
 
-	sl_measured_finish(job->sc, &pair->real);
-	sl_measured_finish(job->sc, &pair->modelled);
+	sl_measured_finish(&pair->real);
+	sl_measured_finish(&pair->modelled);
 	if (group->load.kind == SL_WL_FILEIO && group->rig.guest == SL_LIVE_NO_GUEST) {
 		sl_measured_warn(&pair->modelled,
 				 "not comparable with live: the model writes through a guest's page cache, "

@@ -142,15 +142,7 @@ int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, 
 	return rc == -EINTR ? 0 : rc;
 }
 
-void sl_measured_finish(const struct sl_scenario *sc, struct sl_cell *cell)
+void sl_measured_finish(struct sl_cell *cell)
 {
-	const struct sl_published *published = sl_scenario_published(sc, cell->variant, cell->workload);
-
 	sl_stats_mean_ci(cell->samples, cell->n_samples, &cell->value, &cell->ci95);
-	if (published) {
-		cell->has_published = true;
-		cell->published = published->value;
-		cell->role = published->role;
-		cell->error_pct = (cell->value / published->value - 1) * 100;
-	}
 }

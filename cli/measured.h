@@ -45,7 +45,7 @@ void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload
  * Ctrl-C. */
 int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, uint64_t seed, int n,
 		      struct sl_cell *cell, struct sl_err *err);
-/* Mean, interval, and what was published. */
-void sl_measured_finish(const struct sl_scenario *sc, struct sl_cell *cell);
+/* Mean and interval. No error: what was published was measured on another machine than this one. */
+void sl_measured_finish(struct sl_cell *cell);
 
 #endif

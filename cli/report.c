@@ -216,6 +216,27 @@ double sl_report_difference(const struct sl_cell *measured, const struct sl_cell
 	return predicted->value > 0 ? (measured->value / predicted->value - 1) * 100 : 0;
 }
 
+enum sl_touch sl_report_touched(const struct sl_report *report)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	enum sl_touch worst = SL_TOUCH_NONE;
+
+	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		enum sl_touch change =
+		    sl_report_has_variant(report, v) ? sl_scenario_touched(sc, v) : SL_TOUCH_NONE;
+
+		worst = change > worst ? change : worst;
+	}
+	return worst;
+}
+
+const char *sl_report_variant(const struct sl_scenario *sc, int variant, char buf[SL_REPORT_NAME])
+{
+	(void)snprintf(buf, SL_REPORT_NAME, "%s%s", sl_scenario_variant_name(sc, variant),
+		       sl_scenario_touched(sc, variant) == SL_TOUCH_NAME ? "*" : "");
+	return buf;
+}
+
 double sl_report_log_share(const struct sl_cell *cell)
 {
 	for (int i = 0; i < cell->measure.n_resources; i++) {

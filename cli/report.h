@@ -64,6 +64,8 @@ struct sl_param_list {
 int sl_param_list_make(const struct sl_report *report, struct sl_param_list *ret);
 void sl_param_list_fini(struct sl_param_list *list);
 
+#define SL_REPORT_NAME 80
+
 /* Has variant / workload / engine any cell? */
 bool sl_report_has_variant(const struct sl_report *report, int variant);
 /* "VARIANT: what is worth a word about the layout of its disks"; false where nothing is, and where a variant
@@ -83,6 +85,10 @@ const struct sl_timing *sl_report_timing(const struct sl_report *report, int var
 double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted);
 const struct sl_evidence *sl_report_evidence(const struct sl_report *report, int variant, int workload);
 const char *sl_role_name(enum sl_role role);
+/* What --set did to the variants that have cells, at worst. */
+enum sl_touch sl_report_touched(const struct sl_report *report);
+/* The variant's name, "none*" when --set made it another box than its name says; a string in buf. */
+const char *sl_report_variant(const struct sl_scenario *sc, int variant, char buf[SL_REPORT_NAME]);
 /* Share of the time in which the log device worked or was waited for, 0 without one. */
 double sl_report_log_share(const struct sl_cell *cell);
 

@@ -4,6 +4,11 @@
 #include "cli/prose.h"
 #include "cli/report.h"
 
+/* Instead of what the scenario says of its own box. */
+#define OTHER_BOX                                                                                          \
+	"the box was changed by --set (* = not what the name says): no error against published, and what " \
+	"the scenario teaches of its own box is left out"
+
 struct answer {
 	const struct sl_question *question;
 	char figures[384];    /* "oltp2: none 148 -> s3500 189 TPS, +28 % (1.28x)" */
@@ -33,7 +38,7 @@ static bool answer_make(const struct sl_report *report, const struct sl_question
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_workload *workload = sl_scenario_workload(sc, question->workload);
 	const struct sl_cell *cells[2];
-	char text[2][32], change[32], waits[96];
+	char text[2][32], change[32], waits[96], names[2][SL_REPORT_NAME];
 
 	for (int i = 0; i < 2; i++) {
 		cells[i] = sl_result_find(report->result, question->variants[i], question->workload,
@@ -47,8 +52,8 @@ static bool answer_make(const struct sl_report *report, const struct sl_question
 	answer_waits(cells, waits, sizeof(waits));
 	ret->question = question;
 	snprintf(ret->figures, sizeof(ret->figures), "%s: %s %s -> %s %s %s, %s (%.3gx)%s", workload->name,
-		 sl_scenario_variant_name(sc, question->variants[0]), text[0],
-		 sl_scenario_variant_name(sc, question->variants[1]), text[1], sl_workload_unit(workload),
+		 sl_report_variant(sc, question->variants[0], names[0]), text[0],
+		 sl_report_variant(sc, question->variants[1], names[1]), text[1], sl_workload_unit(workload),
 		 change, cells[1]->value / cells[0]->value, waits);
 	ret->unexpected[0] = '\0';
 	if (!sl_question_holds(question, cells[0]->value, cells[1]->value)) {
@@ -63,6 +68,7 @@ void sl_report_answers(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
 	int width = sl_prose_width(out);
+	bool own = sl_report_touched(report) == SL_TOUCH_NONE;
 	struct answer answer;
 
 	for (int i = 0; i < sl_scenario_questions(sc); i++) {
@@ -71,16 +77,18 @@ void sl_report_answers(const struct sl_report *report, FILE *out)
 		}
 		sl_prose(answer.question->ask, 0, width, out);
 		sl_prose(answer.figures, 2, width, out);
-		if (answer.question->because[0] != '\0') {
+		if (answer.question->because[0] != '\0' && own) {
 			sl_prose(answer.question->because, 2, width, out);
 		}
 		if (answer.unexpected[0] != '\0') {
 			sl_prose(answer.unexpected, 2, width, out);
 		}
 	}
-	if (sl_scenario_teaches(sc)[0] != '\0') {
+	if (sl_scenario_teaches(sc)[0] != '\0' && own) {
 		fputs("what it teaches:\n", out);
 		sl_prose(sl_scenario_teaches(sc), 2, width, out);
+	} else if (!own) {
+		sl_prose(OTHER_BOX, 0, width, out);
 	}
 }
 
@@ -93,29 +101,32 @@ static void html_paragraph(const char *class, const char *text, FILE *out)
 	}
 }
 
-static void html_answer(const struct answer *answer, FILE *out)
+static void html_answer(const struct answer *answer, bool own, FILE *out)
 {
 	fputs("<h3>", out);
 	sl_html_text(answer->question->ask, out);
 	fputs("</h3>\n", out);
 	html_paragraph("", answer->figures, out);
-	html_paragraph(" class=\"mute\"", answer->question->because, out);
+	html_paragraph(" class=\"mute\"", own ? answer->question->because : "", out);
 	html_paragraph(" class=\"mute\"", answer->unexpected, out);
 }
 
 void sl_html_answers(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
+	bool own = sl_report_touched(report) == SL_TOUCH_NONE;
 	struct answer answer;
 
-	if (sl_scenario_teaches(sc)[0] != '\0') {
+	if (!own) {
+		html_paragraph(" class=\"warn\"", OTHER_BOX, out);
+	} else if (sl_scenario_teaches(sc)[0] != '\0') {
 		fputs("<h2>What it teaches</h2>\n", out);
 		html_paragraph("", sl_scenario_teaches(sc), out);
 	}
 	for (int i = 0, n = 0; i < sl_scenario_questions(sc); i++) {
 		if (answer_make(report, sl_scenario_question(sc, i), &answer)) {
 			fputs(n++ == 0 ? "<h2>Questions</h2>\n" : "", out);
-			html_answer(&answer, out);
+			html_answer(&answer, own, out);
 		}
 	}
 }

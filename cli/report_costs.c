@@ -145,9 +145,9 @@ static void text_losses(const struct sl_report *report, FILE *out)
 
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
 		const struct sl_cell *cell = worst_loss(report, v);
-		const char *name = sl_scenario_variant_name(sc, v);
+		char loss[48], label[SL_REPORT_NAME];
+		const char *name = sl_report_variant(sc, v, label);
 		struct line line = {0};
-		char loss[48];
 
 		if (!cell) {
 			continue;
@@ -177,13 +177,13 @@ static void text_wear(const struct sl_report *report, FILE *out)
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
 		struct sl_endurance e = {0};
 		const struct sl_cell *cell = worst_wear(report, v, &e);
-		char bytes[32], span[32];
+		char bytes[32], span[32], label[SL_REPORT_NAME];
 
 		if (cell) {
 			sl_costs_bytes(e.log_bytes_per_day, bytes, sizeof(bytes));
 			sl_endurance_span(&e, span, sizeof(span));
 			line_add(&line, "%s%s %s (%s: %s of log a day)", line.used > 0 ? "; " : "",
-				 sl_scenario_variant_name(sc, v), span,
+				 sl_report_variant(sc, v, label), span,
 				 sl_scenario_workload(sc, cell->workload)->name, bytes);
 		}
 	}
@@ -202,7 +202,7 @@ static void html_row(const struct sl_report *report, const struct sl_cell *cell,
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_loss *loss = &cell->measure.loss;
 	struct sl_endurance e;
-	char lost[48], bytes[32] = "-", span[32] = "-";
+	char lost[48], bytes[32] = "-", span[32] = "-", label[SL_REPORT_NAME];
 
 	if (sl_costs_endurance(sc, cell, &e)) {
 		sl_costs_bytes(e.log_bytes_per_day, bytes, sizeof(bytes));
@@ -212,7 +212,7 @@ static void html_row(const struct sl_report *report, const struct sl_cell *cell,
 	fputs("<tr><td class=\"l\">", out);
 	sl_html_text(sl_scenario_workload(sc, cell->workload)->name, out);
 	fputs("</td><td class=\"l\">", out);
-	sl_html_text(sl_scenario_variant_name(sc, cell->variant), out);
+	sl_html_text(sl_report_variant(sc, cell->variant, label), out);
 	fprintf(out,
 		"</td><td class=\"%s\">%s</td><td>%" PRIu64 "</td><td>%s</td><td>%s</td><td class=\"l\">",
 		loss->seconds > 0 ? "warn" : "good", lost, loss->writes, bytes, span);

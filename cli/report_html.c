@@ -273,10 +273,11 @@ static void page_cell(const struct sl_report *report, const struct sl_cell *cell
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
 	const struct sl_measure *m = &cell->measure;
+	char label[SL_REPORT_NAME];
 	const int64_t times[] = {m->mean_ns, m->p50_ns, m->p95_ns, m->p99_ns, m->p999_ns, m->max_ns};
 
 	td_text(workload->name, out);
-	td_text(sl_scenario_variant_name(sc, cell->variant), out);
+	td_text(sl_report_variant(sc, cell->variant, label), out);
 	td_text(sl_engine_name(cell->engine), out);
 	td_value(cell->value, out);
 	if (cell->n_samples > 1) {
@@ -331,6 +332,10 @@ static void page_cells(const struct sl_report *report, bool published, FILE *out
 
 	fputs("<h2>All figures</h2>\n", out);
 	page_rms(report, out);
+	fputs("<p class=\"mute\">\xc2\xb1, 95 %: the noise of the seed (model) or of repeats on this "
+	      "machine, not "
+	      "of the parameters.</p>\n",
+	      out);
 	fputs("<div class=\"scroll\"><table>\n<thead><tr><th class=\"l\">workload</th><th "
 	      "class=\"l\">variant</th>"
 	      "<th class=\"l\">engine</th><th>value</th><th>95 %</th><th class=\"l\">unit</th>",

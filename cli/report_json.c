@@ -70,6 +70,9 @@ static json_t *json_variants(const struct sl_report *report)
 			if (sl_scenario_note(sc, v, note, sizeof(note))) {
 				json_object_set_new(variant, "note", sl_json_text(note));
 			}
+			if (sl_scenario_touched(sc, v) != SL_TOUCH_NONE) {
+				json_object_set_new(variant, "changed", json_true());
+			}
 			if (box.n_special > 0) {
 				json_object_set_new(variant, "special",
 						    json_disks(box.special, box.n_special));

@@ -30,15 +30,15 @@ static void each_variant(const struct sl_report *report, struct comparison *c, t
 
 	c->base = base_of(report, c);
 	for (c->variant = c->base + 1; c->base >= 0 && c->variant < sl_scenario_variants(sc); c->variant++) {
-		char name[160];
+		char name[2 * SL_REPORT_NAME + 16], labels[2][SL_REPORT_NAME];
 
 		if (sl_paired_cells(report->result, c->base, c->variant, c->workload, c->engine, &c->paired) <
 			0 ||
 		    c->paired.n < 2) {
 			continue;
 		}
-		snprintf(name, sizeof(name), "%s against %s", sl_scenario_variant_name(sc, c->variant),
-			 sl_scenario_variant_name(sc, c->base));
+		snprintf(name, sizeof(name), "%s against %s", sl_report_variant(sc, c->variant, labels[0]),
+			 sl_report_variant(sc, c->base, labels[1]));
 		sl_paired_verdict(&c->paired, name, c->verdict, sizeof(c->verdict));
 		take(report, c, arg);
 	}

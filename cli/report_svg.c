@@ -115,12 +115,13 @@ void sl_report_svg(const struct sl_report *report, int workload, FILE *out)
 	fprintf(out, ": %s by variant</title>\n", unit);
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
 		int n = bars_of(report, v, workload, bars);
+		char label[SL_REPORT_NAME];
 
 		if (n == 0) {
 			continue;
 		}
 		fprintf(out, "<text class=\"name\" x=\"0\" y=\"%d\">", y + 13);
-		sl_html_text(sl_scenario_variant_name(sc, v), out);
+		sl_html_text(sl_report_variant(sc, v, label), out);
 		fputs("</text>\n", out);
 		y += CHART_NAME;
 		for (int i = 0; i < n; i++) {

@@ -127,7 +127,7 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 	const struct sl_cell *predicted = sl_result_find(report->result, variant, workload, shape->predictor);
 	const struct sl_cell *live = sl_result_find(report->result, variant, workload, shape->real);
 	const struct sl_cell *any = predicted ? predicted : live;
-	char text[32];
+	char text[32], name[SL_REPORT_NAME];
 
 	if (!any) {
 		return 0;
@@ -136,7 +136,7 @@ static int put_row(struct sl_table *table, const struct sl_report *report, const
 		return -ENOMEM;
 	}
 	sl_table_put(table, SL_TINT_NONE, "%s", sl_scenario_workload(sc, workload)->name);
-	sl_table_put(table, SL_TINT_NONE, "%s", sl_scenario_variant_name(sc, variant));
+	sl_table_put(table, SL_TINT_NONE, "%s", sl_report_variant(sc, variant, name));
 	put_value(table, predicted);
 	if (shape->ci) {
 		sl_report_ci(any->ci95, text, sizeof(text));
@@ -266,6 +266,7 @@ static void print_warnings(const struct sl_report *report, FILE *out)
 	const struct sl_result *result = report->result;
 	bool colour = sl_tint_wanted(out);
 	enum sl_tint tint = colour ? SL_TINT_WARN : SL_TINT_NONE;
+	char name[SL_REPORT_NAME];
 
 	for (int i = 0; i < result->n_substitutions; i++) {
 		fprintf(out, "substitution: %s\n", result->substitutions[i]);
@@ -283,7 +284,7 @@ static void print_warnings(const struct sl_report *report, FILE *out)
 		if (cell->warning[0] != '\0') {
 			fprintf(out, "%swarning: %s on %s, %s: %s%s\n", sl_tint_start(tint),
 				sl_scenario_workload(result->scenario, cell->workload)->name,
-				sl_scenario_variant_name(result->scenario, cell->variant),
+				sl_report_variant(result->scenario, cell->variant, name),
 				sl_engine_name(cell->engine), cell->warning, sl_tint_end(tint));
 		}
 	}
@@ -332,6 +333,15 @@ static void print_assumed(const struct sl_report *report, FILE *out)
 	}
 }
 
+/* What a half width is of: said wherever one is printed. */
+static void print_noise(const struct shape *shape, FILE *out)
+{
+	if (shape->ci) {
+		fprintf(out, "95 %%, +-: the noise of %s only, not of the parameters\n",
+			shape->live ? "the seed (model) and of repeats on this machine" : "the seed");
+	}
+}
+
 int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err)
 {
 	struct shape shape = shape_of(report);
@@ -345,6 +355,7 @@ int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err
 	rc = print_table(report, &shape, out);
 	if (rc == 0) {
 		fputc('\n', out);
+		print_noise(&shape, out);
 		print_rms(report, shape.predictor, out);
 		print_gains(report, shape.predictor, shape.live ? "model(lab), " : "", out);
 		print_gains(report, shape.real, shape.real == SL_ENGINE_VM ? "vm, " : "live, ", out);

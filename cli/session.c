@@ -32,6 +32,7 @@ static int session_set(struct sl_session *s, const char *word, struct sl_err *er
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	rc = sl_scenario_set(s->sc, key, equals + 1, "--set", err);
+	s->sets_log |= strcmp(key, "pool.log") == 0;
 	free(key);
 	return rc;
 }
@@ -148,6 +149,76 @@ void sl_session_close(struct sl_session *s)
 {
 	sl_scenario_free(s->sc);
 	s->sc = NULL;
+}
+
+/* The first variant without a log device, else the first. */
+static int control_of(const struct sl_scenario *sc)
+{
+	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		struct sl_box box;
+
+		if (sl_scenario_box(sc, v, &box, NULL) == 0 && box.n_log == 0) {
+			return v;
+		}
+	}
+	return 0;
+}
+
+/* "intel-dc-s3700-100 x 2" becomes a name without spaces; brackets and commas of a list, too. */
+static void log_name(const char *log, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	for (; *log && at + 1 < size; log++) {
+		if (*log != ' ' && *log != ',') {
+			buf[at++] = *log;
+		} else if (at > 0 && buf[at - 1] != '-') {
+			buf[at++] = '-';
+		}
+	}
+	buf[at] = '\0';
+}
+
+static int chosen_add(struct sl_chosen *chosen, int index)
+{
+	int *grown;
+
+	if (chosen->n == 0) { /* all are */
+		return 0;
+	}
+	grown = realloc(chosen->index, (size_t)(chosen->n + 1) * sizeof(*grown));
+	if (!grown) {
+		return -ENOMEM;
+	}
+	grown[chosen->n++] = index;
+	chosen->index = grown;
+	return 0;
+}
+
+int sl_session_logs(struct sl_session *s, const struct sl_words *logs, struct sl_chosen *chosen,
+		    struct sl_err *err)
+{
+	int control = control_of(s->sc);
+
+	if (logs->n > 0 && s->sets_log) {
+		return sl_err_set(err, -EINVAL,
+				  "--log: --set pool.log gives every variant another log device; use one of "
+				  "them");
+	}
+	for (int i = 0; i < logs->n; i++) {
+		char name[64];
+		int at;
+
+		log_name(logs->word[i], name, sizeof(name));
+		at = sl_scenario_variant_add(s->sc, name, control, "pool.log", logs->word[i], "--log", err);
+		if (at < 0) {
+			return at;
+		}
+		if (chosen && chosen_add(chosen, at) < 0) {
+			return sl_err_set(err, -ENOMEM, "out of memory");
+		}
+	}
+	return 0;
 }
 
 int sl_session_variants(const struct sl_session *s, const char *option, const struct sl_words *names,

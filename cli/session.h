@@ -9,6 +9,7 @@
 struct sl_session {
 	struct sl_paths paths;
 	struct sl_scenario *sc; /* owned */
+	bool sets_log;          /* --set pool.log: of every variant */
 };
 
 /* Indices into the scenario, in its order and without repetition. Release index with free(), after errors
@@ -28,5 +29,10 @@ int sl_session_variants(const struct sl_session *s, const char *option, const st
 			struct sl_chosen *ret, struct sl_err *err);
 int sl_session_workloads(const struct sl_session *s, const char *option, const struct sl_words *names,
 			 struct sl_chosen *ret, struct sl_err *err);
+
+/* Adds a variant for each of `logs`: the first variant without a log device (else the first) with
+ * pool.log set to it, named after it, and puts it among those chosen. -EINVAL and others with a message. */
+int sl_session_logs(struct sl_session *s, const struct sl_words *logs, struct sl_chosen *chosen,
+		    struct sl_err *err);
 
 #endif

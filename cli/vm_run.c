@@ -350,8 +350,8 @@ static int cells_finish(struct job *job, struct sl_err *err)
 		if (rc == 0) {
 			warn_busy(&job->cpus[i], cell);
 			warn_late(job, cell);
-			sl_measured_finish(job->sc, &modelled);
-			sl_measured_finish(job->sc, cell);
+			sl_measured_finish(&modelled);
+			sl_measured_finish(cell);
 			if ((modelled.n_samples > 0 && sl_result_add(&job->live->result, &modelled) < 0) ||
 			    sl_result_add(&job->live->result, cell) < 0) {
 				rc = sl_err_set(err, -ENOMEM, "out of memory");

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The scenario's word for `key` in `variant`; NULL when only profile, hypervisor and table speak. */
-static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key)
+/* The scenario's word for `key` in `variant`, with or without what is set on top; NULL when only profile,
+ * hypervisor and table speak. */
+static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key, bool with_set)
 {
-	if (sc->set.by_key[key]) {
+	if (with_set && sc->set.by_key[key]) {
 		return sc->set.by_key[key];
 	}
 	for (int v = variant; v >= 0; v = sc->variants[v].parent) {
@@ -18,17 +19,17 @@ static const struct sl_assign *stated(const struct sl_scenario *sc, int variant,
 	return sc->base.by_key[key];
 }
 
-static void resolve_variant(const struct sl_scenario *sc, int variant, struct sl_layer *ret)
+static void resolve_variant(const struct sl_scenario *sc, int variant, bool with_set, struct sl_layer *ret)
 {
-	const struct sl_assign *profile = stated(sc, variant, SL_ROW_AT_PROFILE);
+	const struct sl_assign *profile = stated(sc, variant, SL_ROW_AT_PROFILE, with_set);
 	const struct sl_layer *host =
 	    profile && profile->profile >= 0 ? &sc->profiles[profile->profile]->layer : NULL;
-	const struct sl_assign *word = stated(sc, variant, SL_AT_hypervisor);
+	const struct sl_assign *word = stated(sc, variant, SL_AT_hypervisor, with_set);
 	const struct sl_layer *hypervisor =
 	    &sc->hypervisors[(int)(word ? word : &sc->defaults[SL_AT_hypervisor])->value];
 
 	for (int key = 0; key < SL_N_ROWS; key++) {
-		const struct sl_assign *assign = stated(sc, variant, key);
+		const struct sl_assign *assign = stated(sc, variant, key, with_set);
 
 		if (!assign && host) {
 			assign = host->by_key[key];
@@ -146,7 +147,7 @@ int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
 	for (int v = 0; v < sc->n_variants; v++) {
 		int rc;
 
-		resolve_variant(sc, v, &sc->resolved[v]);
+		resolve_variant(sc, v, true, &sc->resolved[v]);
 		rc = sl_layout_own_vdevs(sc, v, err);
 		rc = rc ? rc : check_disks(sc, v, err);
 		rc = rc ? rc : check_age(sc, v, err);
@@ -269,9 +270,9 @@ const char *sl_scenario_device_text(const struct sl_scenario *sc, int index)
 	return sc->devices[index]->description;
 }
 
-/* Parses `value` as YAML and puts it on top for the row `at`. */
-static int put_override(struct sl_scenario *sc, int at, const char *value, const char *where,
-			struct sl_err *err)
+/* Parses `value` as YAML and puts it into `layer` for the row `at`. */
+static int put_value(struct sl_scenario *sc, struct sl_layer *layer, int at, const char *value,
+		     const char *where, struct sl_err *err)
 {
 	struct sl_yaml yaml;
 	const struct sl_reader r = {.sc = sc, .yaml = &yaml, .err = err};
@@ -281,10 +282,104 @@ static int put_override(struct sl_scenario *sc, int at, const char *value, const
 		const yaml_node_t *root = sl_yaml_root(&yaml);
 		struct sl_yaml_pair pair = {.key_node = root, .value = root, .key = ""};
 
-		rc = sl_scenario_assign(&r, &sc->set, at, pair, SL_SHAPE_EITHER);
+		rc = sl_scenario_assign(&r, layer, at, pair, SL_SHAPE_EITHER);
 		sl_yaml_free(&yaml);
 	}
 	return rc;
+}
+
+static bool same_disks(const struct sl_disks *a, const struct sl_disks *b)
+{
+	bool same = a->n == b->n;
+
+	for (int i = 0; same && i < a->n; i++) {
+		same = a->device[i] == b->device[i];
+	}
+	return same;
+}
+
+static bool same_value(const struct sl_assign *a, const struct sl_assign *b)
+{
+	return a->disks && b->disks ? same_disks(a->disks, b->disks)
+				    : a->value == b->value && a->profile == b->profile;
+}
+
+/* Does a variant say something of the key? */
+static bool tells_variants_apart(const struct sl_scenario *sc, int key)
+{
+	bool any = false;
+
+	for (int v = 0; v < sc->n_variants; v++) {
+		any |= sc->variants[v].layer.by_key[key] != NULL;
+	}
+	return any;
+}
+
+enum sl_touch sl_scenario_touched(const struct sl_scenario *sc, int variant)
+{
+	enum sl_touch change = SL_TOUCH_NONE;
+	struct sl_layer own;
+
+	resolve_variant(sc, variant, false, &own);
+	for (int key = 0; key < SL_N_ROWS; key++) {
+		const struct sl_assign *set = sc->set.by_key[key];
+
+		if (set && strcmp(set->where, "--set") == 0 && !same_value(set, own.by_key[key])) {
+			change = tells_variants_apart(sc, key) || change == SL_TOUCH_NAME ? SL_TOUCH_NAME
+											  : SL_TOUCH_BOX;
+		}
+	}
+	return change;
+}
+
+/* Room for one variant more, with no published figures. */
+static int variant_room(struct sl_scenario *sc)
+{
+	size_t n = (size_t)sc->n_variants, w = (size_t)sc->n_workloads;
+	struct sl_variant *variants = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*variants));
+	struct sl_published *published = sl_arena_alloc(&sc->arena, (n + 1) * w * sizeof(*published));
+	struct sl_layer *resolved = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*resolved));
+
+	if (!variants || !published || !resolved) {
+		return -ENOMEM;
+	}
+	memcpy(variants, sc->variants, n * sizeof(*variants));
+	memcpy(published, sc->published, n * w * sizeof(*published));
+	memcpy(resolved, sc->resolved, n * sizeof(*resolved));
+	sc->variants = variants;
+	sc->published = published;
+	sc->resolved = resolved;
+	return 0;
+}
+
+int sl_scenario_variant_add(struct sl_scenario *sc, const char *name, int parent, const char *key,
+			    const char *value, const char *where, struct sl_err *err)
+{
+	int at = sl_schema_find(sl_schema_keys(), key, SL_ANY_KIND), rc;
+	struct sl_variant *variant;
+
+	if (at < 0 || !sl_scenario_name_ok(name) || sl_scenario_find_variant(sc, name) >= 0) {
+		return sl_err_set(err, -EINVAL, "%s: '%.63s' is no name of a new variant", where, name);
+	}
+	if (sc->n_variants >= SL_VARIANTS_MAX) {
+		return sl_err_set(err, -E2BIG, "%s: more than %d variants", where, SL_VARIANTS_MAX);
+	}
+	if (variant_room(sc) < 0) {
+		return sl_err_set(err, -ENOMEM, "out of memory");
+	}
+	variant = &sc->variants[sc->n_variants];
+	*variant = (struct sl_variant){.parent = parent};
+	(void)snprintf(variant->name, sizeof(variant->name), "%s", name);
+	sc->n_variants++;
+	rc = put_value(sc, &variant->layer, at, value, where, err);
+	rc = rc == 0 ? sl_scenario_resolve(sc, err) : rc;
+	if (rc < 0) {
+		struct sl_err ignored = {0};
+
+		sc->n_variants--;
+		(void)sl_scenario_resolve(sc, &ignored);
+	}
+	return rc < 0 ? rc : sc->n_variants - 1;
 }
 
 int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, const char *where,
@@ -305,7 +400,7 @@ int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, 
 	}
 	before = sc->set.by_key[at];
 	sc->set.by_key[at] = NULL;
-	rc = put_override(sc, at, value, where, err);
+	rc = put_value(sc, &sc->set, at, value, where, err);
 	if (rc == 0) {
 		rc = sl_scenario_resolve(sc, err);
 	}

@@ -99,6 +99,20 @@ int sl_scenario_set(struct sl_scenario *sc, const char *key, const char *value, 
  * value only; kind, source and range stay those of the file. -EINVAL (no such number), -ERANGE. */
 int sl_scenario_set_number(struct sl_scenario *sc, const char *key, double value, struct sl_err *err);
 
+/* What `--set` (sl_scenario_set with that origin) made of a variant's box. */
+enum sl_touch {
+	SL_TOUCH_NONE, /* it is as the scenario says */
+	SL_TOUCH_BOX,  /* another box than the one with the published figures */
+	SL_TOUCH_NAME  /* and in a key in which the variants differ: it is not what its name says */
+};
+enum sl_touch sl_scenario_touched(const struct sl_scenario *sc, int variant);
+
+/* One more variant: `parent` with `key` set to `value`, without published figures; indices of the others
+ * stay. Its name must be new. Returns its index, or -EINVAL, -E2BIG, -ENOMEM; `where` as for sl_scenario_set.
+ */
+int sl_scenario_variant_add(struct sl_scenario *sc, const char *name, int parent, const char *key,
+			    const char *value, const char *where, struct sl_err *err);
+
 /* Puts the parameters of the host profile in the file `path` on top of everything, in every variant: what was
  * measured of this host, where this host does the work. Errors as sl_scenario_load. */
 int sl_scenario_overlay(struct sl_scenario *sc, const char *path, struct sl_err *err);

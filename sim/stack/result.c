@@ -124,9 +124,12 @@ const struct sl_cell *sl_result_find(const struct sl_result *result, int variant
 	return NULL;
 }
 
-static void compare(struct sl_cell *cell, const struct sl_published *published)
+/* A box that --set changed is not the one that the figures were published for. */
+static void compare(const struct sl_scenario *sc, struct sl_cell *cell)
 {
-	if (published) {
+	const struct sl_published *published = sl_scenario_published(sc, cell->variant, cell->workload);
+
+	if (published && sl_scenario_touched(sc, cell->variant) == SL_TOUCH_NONE) {
 		cell->has_published = true;
 		cell->published = published->value;
 		cell->role = published->role;
@@ -239,7 +242,7 @@ static int run_variant(struct run *run, int variant, struct sl_cell *cells, int 
 	}
 	for (int i = 0; rc == 0 && i < n; i++) {
 		sl_stats_mean_ci(cells[i].samples, cells[i].n_samples, &cells[i].value, &cells[i].ci95);
-		compare(&cells[i], sl_scenario_published(run->sc, variant, cells[i].workload));
+		compare(run->sc, &cells[i]);
 		warn(run, &box, &cells[i]);
 	}
 	return rc;

@@ -89,3 +89,30 @@ code=$?
 [ "$(grep -c '^ok\|^missing\|^note' doctor.txt)" -ge 10 ] || fail "doctor: $(cat doctor.txt)"
 [ "$code" -eq 0 ] || grep -q 'fix: ' doctor.txt || fail "doctor: missing without a remedy"
 finish
+
+# --set that makes the control another box: no error against published, no sentence that the run contradicts.
+"$sloglab" run b3n-2014 --workload oltp2 --set pool.log=intel-dc-s3500-80 --csv set.csv --html set.html --json set.json >set.txt ||
+	fail "--set pool.log"
+grep -q '^oltp2 *none\*' set.txt || fail "the control has a log device and no mark: $(cat set.txt)"
+grep -q '^oltp2 *s3500 .*calibrate' set.txt || fail "s3500 is as it was and has no error: $(cat set.txt)"
+[ "$(grep -c calibrate set.txt)" -eq 2 ] || fail "a row and its RMS have an error: $(cat set.txt)"
+grep -q 'what it teaches' set.txt set.html && fail "teaches of another box"
+grep -q 'the box was changed by --set' set.txt || fail "nothing says that the box was changed"
+grep -q 'the box was changed by --set' set.html || fail "the page does not say that the box was changed"
+grep -q '"changed": true' set.json || fail "JSON: the change"
+"$sloglab" run b3n-2014 --workload oltp2 --variant s3500 --set pool.log=intel-dc-s3500-80 >same.txt || fail "--set of what is"
+grep -q 'the box is as it was' same.txt || fail "--set changed nothing: $(cat same.txt)"
+grep -q 'what it teaches' same.txt || fail "--set changed nothing, and no lesson: $(cat same.txt)"
+# --log adds a variant beside the control.
+"$sloglab" run b3n-2014 --workload oltp2 --variant none --log intel-dc-p3700-400 --log 'intel-dc-s3700-100 x 2' >log.txt || fail "--log"
+for part in 'oltp2 *none .*calibrate' 'oltp2 *intel-dc-p3700-400 .*-  *-' 'oltp2 *intel-dc-s3700-100-x-2 ' 'TPS with intel-dc-p3700-400'; do
+	grep -q "$part" log.txt || fail "--log: no $part: $(cat log.txt)"
+done
+for command in explain powercut; do
+	"$sloglab" "$command" b3n-2014 --workload oltp2 --variant none --log intel-dc-p3700-400 >log.txt || fail "$command --log"
+	grep -q 'intel-dc-p3700-400' log.txt || fail "$command --log: $(cat log.txt)"
+done
+"$sloglab" run b3n-2014 --log intel-dc-p3700-400 --set pool.log=none 2>err.txt && fail "--log beside --set pool.log"
+grep -q 'use one of them' err.txt || fail "--log beside --set pool.log: $(cat err.txt)"
+# A half width says what it is of.
+"$sloglab" run b3n-2014 --workload oltp2 --variant none --repeat 2 | grep -q '+-: the noise of the seed only' || fail "+-"

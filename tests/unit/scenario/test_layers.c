@@ -233,3 +233,60 @@ Test(scenario_layers, numbers_keep_their_origin_and_range)
 	cr_assert_eq(param_of(sc, 0, "nas.vcpus").value, 4);
 	sl_scenario_free(sc);
 }
+
+#define VARIED                                                                     \
+	HEAD "variants: {none: {}, s3500: {set: {pool.log: intel-dc-s3500-80}}}\n" \
+	     "published: {none: {w: {value: 148}}, s3500: {w: {value: 188}}}\n"
+
+Test(layers, what_set_changes_is_known_of_each_variant)
+{
+	static const struct {
+		const char *key, *value;
+		enum sl_touch none, s3500;
+	} cases[] = {
+	    /* the variants differ in it: what has it already is as it was */
+	    {"pool.log", "intel-dc-s3500-80", SL_TOUCH_NAME, SL_TOUCH_NONE},
+	    {"pool.log", "none", SL_TOUCH_NONE, SL_TOUCH_NAME},
+	    {"guests.vcpus", "4", SL_TOUCH_BOX, SL_TOUCH_BOX},
+	    {"guests.vcpus", "2", SL_TOUCH_NONE, SL_TOUCH_NONE}, /* the default */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_scenario *sc = load_text(VARIED);
+
+		cr_assert_eq(sl_scenario_touched(sc, 0), SL_TOUCH_NONE);
+		cr_assert_eq(sl_scenario_set(sc, cases[i].key, cases[i].value, "--set", NULL), 0);
+		cr_assert_eq(sl_scenario_touched(sc, 0), cases[i].none, "case %zu", i);
+		cr_assert_eq(sl_scenario_touched(sc, 1), cases[i].s3500, "case %zu", i);
+		sl_scenario_free(sc);
+	}
+}
+
+Test(layers, a_variant_more_leaves_the_others_and_their_figures)
+{
+	struct sl_scenario *sc = load_text(VARIED);
+	struct sl_err err = {0};
+	struct sl_box *control, *added;
+
+	cr_assert_eq(sl_scenario_variant_add(sc, "mine", 0, "pool.log", "intel-dc-s3700-100", "--log", &err),
+		     2, "%s", err.msg);
+	cr_assert_eq(sl_scenario_variants(sc), 3);
+	cr_assert_str_eq(sl_scenario_variant_name(sc, 2), "mine");
+	control = box_of(sc, "none");
+	added = box_of(sc, "mine");
+	cr_assert_eq(control->n_log, 0);
+	cr_assert_eq(added->n_log, 1);
+	cr_assert_str_eq(added->log[0].name, "intel-dc-s3700-100");
+	cr_assert_eq(sl_scenario_published(sc, 0, 0)->value, 148);
+	cr_assert_eq(sl_scenario_published(sc, 1, 0)->value, 188);
+	cr_assert_null(sl_scenario_published(sc, 2, 0));
+	cr_assert_eq(sl_scenario_touched(sc, 2), SL_TOUCH_NONE);
+	cr_assert_eq(sl_scenario_variant_add(sc, "mine", 0, "pool.log", "null", "--log", &err), -EINVAL);
+	cr_assert_eq(sl_scenario_variant_add(sc, "x", 0, "pool.log", "intel-dc-s3701-100", "--log", &err),
+		     -EINVAL);
+	cr_assert_not_null(strstr(err.msg, "did you mean 'intel-dc-s3700-100'?"), "%s", err.msg);
+	cr_assert_eq(sl_scenario_variants(sc), 3);
+	free(control);
+	free(added);
+	sl_scenario_free(sc);
+}
