@@ -73,15 +73,17 @@ static int config_write(const struct sl_mariadb *db, struct sl_err *err)
 	if (!file) {
 		return sl_err_set(err, -errno, "%.200s: %s", db->config, strerror(errno));
 	}
-	(void)fprintf(file,
-		      "[mysqld]\n"
-		      "user=root\n"
-		      "datadir=%s\n"
-		      "socket=%s\n"
-		      "pid-file=%s.pid\n"
-		      "skip-networking\n"
-		      "skip-name-resolve\n",
-		      db->data_dir, db->socket, db->socket);
+	(void)fprintf(
+	    file,
+	    "[mysqld]\n"
+	    "user=root\n"
+	    "datadir=%s\n"
+	    "socket=%s\n"
+	    "pid-file=%s.pid\n"
+	    "tmpdir=%s\n" /* it removes what looks like its own there, another server's tables too */
+	    "skip-networking\n"
+	    "skip-name-resolve\n",
+	    db->data_dir, db->socket, db->socket, db->run_dir);
 	sl_mariadb_settings(&limits, "", "\n", file);
 	if (fclose(file) != 0) {
 		return sl_err_set(err, -errno, "%.200s: %s", db->config, strerror(errno));

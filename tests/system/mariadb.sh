@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # A MariaDB of the test's own, in its scratch folder, on a Unix socket only. Source it after lib.sh.
+# Its temporary tables are there, too: each server that starts removes those that it finds, of others as well.
 
 # db_start [OPTION...]: sets DB (its pid) and DB_AT (options of sloglab-load). What it kept before is there again.
 db_start() {
@@ -7,12 +8,12 @@ db_start() {
 	need mariadb-install-db mariadb-server
 	user=$(id -un)
 	if [ ! -d "$SCRATCH/db" ]; then
-		mariadb-install-db --no-defaults --user="$user" --datadir="$SCRATCH/db" --skip-test-db --skip-name-resolve \
+		mariadb-install-db --no-defaults --user="$user" --datadir="$SCRATCH/db" --tmpdir="$SCRATCH" --skip-test-db --skip-name-resolve \
 			--auth-root-authentication-method=normal >"$SCRATCH/install" 2>&1 ||
 			fail "mariadb-install-db: $(cat "$SCRATCH/install")"
 	fi
 	mariadbd --no-defaults --user="$user" --datadir="$SCRATCH/db" --socket="$SCRATCH/sock" \
-		--pid-file="$SCRATCH/pid" --skip-networking --innodb-buffer-pool-size=32M --innodb-log-file-size=8M \
+		--tmpdir="$SCRATCH" --pid-file="$SCRATCH/pid" --skip-networking --innodb-buffer-pool-size=32M --innodb-log-file-size=8M \
 		"$@" >"$SCRATCH/db.log" 2>&1 &
 	DB=$!
 	PIDS="$PIDS $DB"

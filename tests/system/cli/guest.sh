@@ -12,6 +12,10 @@ export ASAN_OPTIONS
 cd "$work" || exit 1
 export XDG_RUNTIME_DIR="$work/run" XDG_CONFIG_HOME="$work/config"
 mkdir "$XDG_RUNTIME_DIR"
+# A table of another MariaDB, in the folder for temporary files that both would take.
+export TMPDIR="$work/tmp"
+mkdir "$TMPDIR"
+: >"$TMPDIR/#sql-temptable-1-2-3.MAI"
 # Matches our folder, but not the command line of who looks for it.
 ours="[/]${XDG_RUNTIME_DIR#/}"
 cat >s.yaml <<'EOT'
@@ -105,6 +109,7 @@ grep -q 'WRITE of .* COMMIT' out.txt || fail "calls per transaction"
 awk '$1 == "db" && $2 == "none" { none = $4 } $1 == "db" && $2 == "slog" { slog = $4 } END { exit !(slog > none && none > 0) }' out.txt ||
 	fail "a SLOG must show: $(cat out.txt)"
 nothing_left "a whole run"
+[ -e "$TMPDIR/#sql-temptable-1-2-3.MAI" ] || fail "the temporary table of another server is gone"
 
 # Ctrl-C at three moments: while the disk is made, the database starts, the load runs.
 for moment in "part qemu-storage-daemon" "part mariadbd" loading; do
