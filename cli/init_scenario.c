@@ -62,7 +62,7 @@ static void render_box(const struct sl_init *a, FILE *out)
 		"host: {profile: modern-xeon, hypervisor: %s, nic: %s}\n\n"
 		"# The storage VM. nfsd_threads caps the NFS calls in service; zil is the generation of the "
 		"log:\n"
-		"# 2014, 2.1 or 2.3.\n"
+		"# a release of OpenZFS, or a product such as TrueNAS SCALE 24.04.\n"
 		"nas: {vcpus: %s, memory: 8GiB, nfsd_threads: 8, zil: 2.3}\n\n",
 		strcmp(a->hypervisor, "qemu") == 0
 		    ? "QEMU's nfs:// writes UNSTABLE and then COMMITs."

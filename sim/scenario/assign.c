@@ -122,6 +122,19 @@ static int parse_value(const struct sl_reader *r, const yaml_node_t *node, const
 	if (!text) {
 		return -EINVAL;
 	}
+	if (row == &sl_schema_keys().rows[SL_AT_zil]) {
+		const char *word = sl_zfs_generation(text);
+
+		if (!word) {
+			return sl_yaml_fail(
+			    r->yaml, node, row->key, r->err,
+			    "'%.40s' is not known; write a release of OpenZFS from 0.6 to 2.4 "
+			    "(2014 is 0.6), or a product such as TrueNAS SCALE 24.04, see "
+			    "sloglab-scenario(5)",
+			    text);
+		}
+		text = word;
+	}
 	rc = sl_schema_parse(row, text, ret, r->err);
 	if (rc == 0 && row == &sl_schema_keys().rows[SL_AT_recordsize_bytes] && !is_power_of_two(*ret)) {
 		rc = sl_err_set(r->err, -EINVAL, "'%.40s' is not a power of two; write 16KiB, 128KiB ...",

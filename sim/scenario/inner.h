@@ -165,6 +165,10 @@ int sl_scenario_fail_workload(const struct sl_reader *r, const yaml_node_t *node
 			      const char *name);
 int sl_scenario_fail_variant(const struct sl_reader *r, const yaml_node_t *node, const char *key,
 			     const char *name);
+/* releases.c: the word of nas.zil for a release of OpenZFS ("0.8", "2.2.3") or a product ("TrueNAS
+ * SCALE 24.04"), NULL when it is neither. */
+const char *sl_zfs_generation(const char *text);
+
 /* published.c: variants and workloads are known. */
 int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map);
 /* questions.c: variants and workloads are known. */
