@@ -117,3 +117,28 @@ Test(arc, a_cold_l2arc_is_fed_with_what_reads_bring_in_8_mib_a_second)
 	cr_assert_eq(rig->cache.disks[0]->stats.bytes_written, 9 * MIB);
 	rig_free(rig);
 }
+
+/* A pass over a file of 4 GiB with 1 GiB of memory: what it has brought is a hit and feeds nothing, all else
+ * is read from the disks (8 x 128 KiB: 1 MiB to feed), although a quarter of the file is in memory and the
+ * rest on the cache disk. With memory for all of it nothing is. */
+Test(arc, a_pass_over_a_file_finds_all_or_nothing)
+{
+	struct rig *pass = rig_new(GIB, 4 * GIB, 100 * GIB, 1),
+		   *fits = rig_new(4 * GIB, 4 * GIB, 100 * GIB, 1);
+
+	for (int i = 0; i < 100; i++) {
+		cr_assert_eq(sl_arc_read_on(&pass->arc, 0, true), SL_ARC_MEMORY);
+		cr_assert_eq(sl_arc_read_on(&fits->arc, 0, false), SL_ARC_MEMORY);
+	}
+	run_all(pass->nas.loop);
+	cr_assert_eq(pass->cache.disks[0]->stats.bytes_written, 0);
+	for (int i = 0; i < 8; i++) {
+		cr_assert_eq(sl_arc_read_on(&pass->arc, 0, false), SL_ARC_MISS);
+	}
+	run_all(pass->nas.loop);
+	cr_assert_eq(pass->cache.disks[0]->stats.bytes_written, MIB);
+	cr_assert_eq(pass->arc.hits, 100);
+	cr_assert_eq(pass->arc.misses, 8);
+	rig_free(pass);
+	rig_free(fits);
+}

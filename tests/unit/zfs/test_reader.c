@@ -228,6 +228,22 @@ Test(reader, a_pass_finds_what_was_read_ahead_and_nothing_of_the_pass_before)
 	rig_free(rig);
 }
 
+/* What is read ahead waits in the queues of the disks, three requests at each at most, and joins there:
+ * columns of 32 KiB become requests of up to 128 KiB (2014) or 1 MiB (since 0.8, on disks that rotate). */
+Test(reader, what_is_read_ahead_joins_in_the_queues)
+{
+	for (int zil = SL_ZIL_2014; zil <= SL_ZIL_21; zil++) {
+		struct rig *rig = rig_of((enum sl_zil_generation)zil, SL_LAYOUT_RAIDZ2, 1, 10e9, DATA);
+		double mean;
+
+		stream(rig, 1, 0, MIB, 500 * MIB);
+		mean = (double)stats_of(rig).data.bytes_read / (double)stats_of(rig).data.reads / 1024;
+		cr_assert(zil == SL_ZIL_2014 ? mean > 64 && mean <= 128 : mean > 256 && mean <= 1024,
+			  "%.0f KiB", mean);
+		rig_free(rig);
+	}
+}
+
 /* Three mirrored pairs: a file lies on all of them by turns, 1 MiB and more on each (metaslab_aliquot), and
  * what is read ahead keeps them busy together. Each vdev reads a record from one side, the sides by turns: 3
  * x 150 MB/s at least, and at most 6 x 150. */
