@@ -14,7 +14,8 @@
 
 struct advise {
 	struct sl_words operands, variant, workload, catalogue, set;
-	uint64_t budget, repeat, seed, rows;
+	uint64_t budget, repeat, seed, rows, years;
+	bool mirrored;
 	const char *arithmetic, *json, *html;
 	struct sl_session session, shelf; /* shelf: the same file, for loading drives */
 	struct sl_chosen variants, workloads;
@@ -34,6 +35,10 @@ static int advise_parse(struct advise *a, const struct sl_command *self, int arg
 	     &a->budget, 1, 1000000},
 	    {"catalogue", "A,B|all", "drives to try as SLOG (default all)", SL_OPT_WORDS, &a->catalogue, 0,
 	     0},
+	    {"years", "N", "what is bought must last so long at the load, day and night (default 3)",
+	     SL_OPT_NUMBER, &a->years, 1, 100},
+	    {"mirrored", NULL, "buy mirrors only: the log must outlive one of its drives", SL_OPT_FLAG,
+	     &a->mirrored, 0, 0},
 	    {"seed", "N", "first seed (default 1)", SL_OPT_NUMBER, &a->seed, 0, INT64_MAX},
 	    {"repeat", "N", "pairs of runs per row (default 3)", SL_OPT_NUMBER, &a->repeat, 1,
 	     SL_SAMPLES_MAX},
@@ -52,6 +57,7 @@ static int advise_parse(struct advise *a, const struct sl_command *self, int arg
 
 	a->seed = 1;
 	a->repeat = 3;
+	a->years = 3;
 	a->rows = ROWS_DEFAULT;
 	rc = sl_options_parse(options, argc, argv, &a->operands, &help, err);
 	if (rc == 0 && help) {
@@ -183,6 +189,8 @@ static int advise_run(struct advise *a, struct sl_err *err)
 	    .named = a->named,
 	    .budget_usd = (double)a->budget,
 	    .repeat = (int)a->repeat,
+	    .years = (double)a->years,
+	    .mirrored = a->mirrored,
 	    .seed = a->seed,
 	    .progress = sl_progress_step,
 	    .progress_arg = &progress,

@@ -11,7 +11,7 @@
 #include "cli/table.h"
 
 #define YEAR_DAYS 365.25
-#define NAME_WIDTH 33 /* of the table's 100 columns */
+#define NAME_WIDTH 32 /* of the table's 100 columns */
 
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size)
 {
@@ -60,7 +60,7 @@ static enum sl_tint row_tint(const struct sl_advice_table *table, int at)
 {
 	const struct sl_advice_row *row = &table->rows[at];
 
-	if (at == table->best_purchase || at == table->best_free) {
+	if (at == table->advised) {
 		return SL_TINT_BOLD;
 	}
 	if (row->unsafe) {
@@ -177,14 +177,14 @@ static void put_price(struct sl_table *out, const struct sl_advice_row *row, con
 static void put_lasts(struct sl_table *out, const struct sl_advice_row *row, enum sl_tint tint)
 {
 	const struct sl_endurance *e = &row->endurance;
-	const char *mark = sl_advice_wears_out(row) ? "!" : "";
+	const char *mark = row->life == SL_LIFE_SHORT ? "!" : "";
 	double days = e->years * YEAR_DAYS;
 
-	tint = sl_advice_wears_out(row) && tint == SL_TINT_NONE ? SL_TINT_BAD : tint;
-	if (e->device[0] == '\0' || e->device_bytes_per_day <= 0) {
-		sl_table_put(out, tint, "-");
-	} else if (e->years <= 0) {
+	tint = row->life == SL_LIFE_SHORT && tint == SL_TINT_NONE ? SL_TINT_BAD : tint;
+	if (row->life == SL_LIFE_UNKNOWN) {
 		sl_table_put(out, tint, "?");
+	} else if (e->device[0] == '\0' || e->device_bytes_per_day <= 0) {
+		sl_table_put(out, tint, "-");
 	} else if (e->years > 100) {
 		sl_table_put(out, tint, ">100y");
 	} else if (days < YEAR_DAYS) {
@@ -222,7 +222,7 @@ static bool put_row(struct sl_table *out, const struct sl_advice *advice, const 
 static bool is_shown(const struct sl_advise_report *report, const struct sl_advice_table *table, int at)
 {
 	return report->rows_max == 0 || at < report->rows_max || at == table->base ||
-	       at == table->best_purchase || at == table->best_lasting || at == table->best_free;
+	       at == table->best_purchase || at == table->replacement || at == table->best_free;
 }
 
 __attribute__((format(printf, 2, 3))) static void print_prose(FILE *out, const char *format, ...)
@@ -286,16 +286,21 @@ static int print_table(const struct sl_advise_report *report, const struct sl_ad
 }
 
 /* What the short headings mean. */
-static void print_legend(FILE *out)
+static void print_legend(const struct sl_advice *advice, FILE *out)
 {
-	sl_prose("rate: as the line above the table says; gain: times the rate as it is, +-%: half of its "
-		 "95 % interval; $: price, ? unknown, $/gain: dollars per unit of rate gained; GB/day: log "
-		 "written at this load day and night; lasts: days or years that the rated endurance lasts, ! "
-		 "less than 3 years, "
-		 "? not rated; lost: at a cut of the power, the oldest acknowledged write, at worst; <=N: no "
-		 "better than row "
-		 "N; unsafe: loses more than the box as it is",
-		 0, sl_prose_width(out), out);
+	char rule[512];
+
+	sl_advice_rule(advice, rule, sizeof(rule));
+	print_prose(out, "rule: %s", rule);
+	print_prose(
+	    out,
+	    "rate: as the line above the table says; gain: times the rate as it is, +-%%: half of its "
+	    "95 %% interval; $: price, ? unknown, $/gain: dollars per unit of rate gained; GB/day: "
+	    "log written at this load day and night; lasts: days or years that the rated endurance "
+	    "lasts, ! less than %g years, ? not known; lost: at a cut of the power, the oldest "
+	    "acknowledged write, at worst; <=N: no better than row N; unsafe: loses more than the box "
+	    "as it is",
+	    advice->years);
 }
 
 static void print_prices(const struct sl_advice *advice, FILE *out)
@@ -342,7 +347,7 @@ int sl_report_advise_text(const struct sl_advise_report *report, FILE *out, stru
 		fputs(sl_tint_wanted(out) ? sl_tint_end(SL_TINT_BOLD) : "", out);
 	}
 	fputc('\n', out);
-	print_legend(out);
+	print_legend(advice, out);
 	sl_fudges_text(advice->scenario, out);
 	print_prices(advice, out);
 	return 0;

@@ -14,7 +14,7 @@ static const char *row_style(const struct sl_advice_table *table, int at)
 {
 	const struct sl_advice_row *row = &table->rows[at];
 
-	if (at == table->best_purchase || at == table->best_free) {
+	if (at == table->advised) {
 		return " style=\"font-weight:600\"";
 	}
 	return row->dominated_by >= 0 ? " style=\"opacity:.55\"" : "";
@@ -72,8 +72,12 @@ static void page_row(const struct sl_advice *advice, const struct sl_advice_tabl
 	td("", text, out);
 	sl_costs_bytes(row->endurance.log_bytes_per_day, text, sizeof(text));
 	td("", text, out);
-	sl_endurance_span(&row->endurance, text, sizeof(text));
-	td(sl_advice_wears_out(row) ? "bad" : "", text, out);
+	if (row->life == SL_LIFE_UNKNOWN) {
+		(void)snprintf(text, sizeof(text), "not known");
+	} else {
+		sl_endurance_span(&row->endurance, text, sizeof(text));
+	}
+	td(row->life == SL_LIFE_SHORT ? "bad" : "", text, out);
 	sl_costs_loss(&row->measure.loss, text, sizeof(text));
 	td(row->measure.loss.seconds > 0 ? "l warn" : "l", text, out);
 	row_remark(row, c, out);
@@ -104,6 +108,8 @@ static void page_table(const struct sl_advice *advice, const struct sl_advice_ta
 
 static void page_notes(const struct sl_advice *advice, FILE *out)
 {
+	char rule[512];
+
 	fputs("<h2>Prices and notes</h2>\n<ul class=\"notes small\">\n", out);
 	for (int i = 0; i < advice->n_drives; i++) {
 		const char *source = sl_advise_price_source(advice, i);
@@ -121,9 +127,13 @@ static void page_notes(const struct sl_advice *advice, FILE *out)
 		sl_html_text(advice->notes[i], out);
 		fputs("</li>\n", out);
 	}
-	fputs("<li>How long a drive lasts holds for this load day and night; red: less than 3 "
-	      "years.</li>\n</ul>\n",
-	      out);
+	sl_advice_rule(advice, rule, sizeof(rule));
+	fputs("<li>Rule: ", out);
+	sl_html_text(rule, out);
+	fprintf(out,
+		".</li>\n<li>How long a drive lasts holds for this load day and night; red: less than %g "
+		"years.</li>\n</ul>\n",
+		advice->years);
 }
 
 void sl_advise_html_body(const struct sl_advice *advice, FILE *out)

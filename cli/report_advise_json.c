@@ -42,7 +42,8 @@ static json_t *json_row(const struct sl_advice *advice, const struct sl_advice_r
 	json_object_set_new(object, "loss", sl_costs_json_loss(&row->measure.loss));
 	json_object_set_new(object, "helps", json_boolean(row->helps));
 	json_object_set_new(object, "unsafe", json_boolean(row->unsafe));
-	json_object_set_new(object, "wears_out", json_boolean(sl_advice_wears_out(row)));
+	json_object_set_new(object, "wears_out", json_boolean(row->life == SL_LIFE_SHORT));
+	json_object_set_new(object, "life", json_string(sl_life_name(row->life)));
 	json_object_set_new(object, "assumed", json_boolean(c->assumed));
 	json_object_set_new(object, "dominated_by",
 			    row->dominated_by >= 0 ? json_integer(row->dominated_by + 1) : json_null());
@@ -73,8 +74,9 @@ static json_t *json_table(const struct sl_advice *advice, const struct sl_advice
 	json_object_set_new(object, "limit", sl_json_text(table->limit));
 	json_object_set_new(object, "base", rank_or_null(table->base));
 	json_object_set_new(object, "best_purchase", rank_or_null(table->best_purchase));
-	json_object_set_new(object, "best_lasting", rank_or_null(table->best_lasting));
 	json_object_set_new(object, "best_free", rank_or_null(table->best_free));
+	json_object_set_new(object, "replacement", rank_or_null(table->replacement));
+	json_object_set_new(object, "advised", rank_or_null(table->advised));
 	for (int i = 0; i < table->n_rows; i++) {
 		json_array_append_new(rows, json_row(advice, &table->rows[i], i));
 	}
@@ -103,6 +105,7 @@ int sl_report_advise_json(void *arg, FILE *out, struct sl_err *err)
 	const struct sl_advise_report *report = arg;
 	const struct sl_advice *advice = report->advice;
 	json_t *root = json_object(), *notes = json_array(), *tables = json_array();
+	char rule[512];
 	int rc;
 
 	json_object_set_new(root, "schema", json_string("sloglab-advice/1"));
@@ -113,6 +116,10 @@ int sl_report_advise_json(void *arg, FILE *out, struct sl_err *err)
 			    sl_json_text(sl_scenario_variant_name(advice->scenario, advice->base_variant)));
 	json_object_set_new(root, "seed", json_integer((json_int_t)advice->seed));
 	json_object_set_new(root, "repeat", json_integer(advice->repeat));
+	json_object_set_new(root, "years", sl_json_figure(advice->years));
+	json_object_set_new(root, "mirrored", json_boolean(advice->mirrored));
+	sl_advice_rule(advice, rule, sizeof(rule));
+	json_object_set_new(root, "rule", json_string(rule));
 	json_object_set_new(root, "drives", json_drives(advice));
 	for (int i = 0; i < advice->n_notes; i++) {
 		json_array_append_new(notes, sl_json_text(advice->notes[i]));

@@ -8,6 +8,7 @@
 #include "sim/stack/advise_inner.h"
 
 #define REPEAT_DEFAULT 3
+#define YEARS_DEFAULT 3
 
 /* A run over all tables: how far it is, in samples. */
 struct run {
@@ -18,14 +19,10 @@ struct run {
 
 const char *sl_change_name(enum sl_change change)
 {
-	static const char *const names[] = {"none", "setting", "cores", "rebuild", "purchase", "both"};
+	static const char *const names[] = {"none",    "setting",  "cores", "memory",
+					    "rebuild", "purchase", "both"};
 
 	return names[change];
-}
-
-bool sl_advice_wears_out(const struct sl_advice_row *row)
-{
-	return row->endurance.years > 0 && row->endurance.years < SL_ADVICE_LASTING_YEARS;
 }
 
 const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table)
@@ -33,21 +30,6 @@ const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advic
 	static const char *const names[] = {"TPS", "request/s", "write/s", "IOPS"};
 
 	return names[sl_scenario_workload(advice->scenario, table->workload)->kind];
-}
-
-bool sl_advice_is_bulk(const struct sl_workload *workload)
-{
-	switch (workload->kind) {
-	case SL_WL_FILEIO:
-		return workload->mode == SL_MODE_SEQWR;
-	case SL_WL_SYNCWRITE:
-		/* Small ones are the log of a database or the like, which nobody starts again. */
-		return workload->pattern == SL_PATTERN_SEQUENTIAL && workload->block_bytes >= 65536;
-	case SL_WL_OLTP:
-	case SL_WL_DISK:
-		break;
-	}
-	return false;
 }
 
 static int repeats(const struct sl_advise_options *options)
@@ -111,6 +93,33 @@ static int add_row(struct run *run, struct sl_advice_table *table, int candidate
 	return 0;
 }
 
+/* What each layer at no cost would bring to the box of a row. */
+static int run_what_ifs(struct run *run, const struct sl_advice_table *table, int row,
+			struct sl_explain_cell *ret)
+{
+	struct sl_advice *advice = run->advice;
+	const struct sl_workload *workload = sl_scenario_workload(advice->scenario, table->workload);
+	const struct sl_stack_setup setup = {.seed = advice->seed, .stopped = run->options->stopped};
+	struct sl_err err = {0};
+	int rc;
+
+	if (row < 0) {
+		return 0;
+	}
+	ret->measure = table->rows[row].measure;
+	ret->value = sl_speed_value(&ret->measure, workload);
+	rc = sl_what_if_run(&advice->candidates[table->rows[row].candidate].box, workload, &setup, ret, &err);
+	if (rc == -EINTR) {
+		advice->stopped = true;
+		return 0;
+	}
+	if (rc < 0 && rc != -ENOMEM) {
+		sl_advice_note(advice, "what-ifs of %s: %s", workload->name, err.msg);
+		return 0;
+	}
+	return rc;
+}
+
 /* The best purchase and the best change that costs nothing, together. */
 static int add_combination(struct run *run, struct sl_advice_table *table)
 {
@@ -145,6 +154,9 @@ static int run_table(struct run *run, int workload, int n_candidates)
 	if (rc == 0 && !advice->stopped && base_ran) {
 		sl_advice_judge(advice, table);
 		rc = add_combination(run, table);
+		rc = rc == 0 ? run_what_ifs(run, table, table->base, &table->as_it_is) : rc;
+		rc = rc == 0 ? run_what_ifs(run, table, table->best_purchase, &table->bought) : rc;
+		sl_advice_word(advice, table);
 	}
 	if (rc == 0 && !advice->stopped && table->base >= 0) {
 		advice->n_tables++;
@@ -197,7 +209,9 @@ int sl_advise_run(const struct sl_scenario *sc, struct sl_scenario *shelf,
 	*ret = (struct sl_advice){.scenario = sc,
 				  .base_variant = options->base_variant,
 				  .seed = options->seed,
-				  .repeat = repeats(options)};
+				  .repeat = repeats(options),
+				  .years = options->years > 0 ? options->years : YEARS_DEFAULT,
+				  .mirrored = options->mirrored};
 	rc = prepare(ret, shelf, options, err);
 	if (rc < 0) {
 		return rc;

@@ -8,6 +8,7 @@
 #include "sim/base/err.h"
 #include "sim/scenario/scenario.h"
 #include "sim/stack/endurance.h"
+#include "sim/stack/explain.h"
 #include "sim/stack/paired.h"
 #include "sim/stack/result.h"
 
@@ -16,19 +17,34 @@
 #define SL_ADVICE_NOTES_MAX 80
 #define SL_ADVICE_NOTE_MAX 200
 
-/* A gain below this share is not worth a purchase: the runs of published benchmarks differ by as much. */
+/* Rates closer than this share are equal: the runs of published benchmarks differ by as much. */
 #define SL_ADVICE_NOISE 0.02
 
-/* A log device that lasts fewer years at the load it is bought for is named with one that lasts longer. */
-#define SL_ADVICE_LASTING_YEARS 3.0
+/*
+ * The rule of buying. Of the drives that last the asked years at this load, lose no more at a cut than the
+ * box as it is and have a known price: the cheapest whose lower bound of rate is at least SL_ADVICE_NEAR_BEST
+ * of the best one's. Nothing where the gain's interval touches SL_ADVICE_WORTH. A setting costs nothing and
+ * competes as such; what not everybody has (cores, memory, room to rebuild) is named in place of a drive only
+ * where no drive comes within SL_ADVICE_NEAR_BEST of it.
+ */
+#define SL_ADVICE_WORTH 1.05
+#define SL_ADVICE_NEAR_BEST 0.95
 
 enum sl_change {
 	SL_CHANGE_NONE,     /* the base itself: buy nothing, change nothing */
 	SL_CHANGE_SETTING,  /* costs nothing */
 	SL_CHANGE_CORES,    /* costs nothing where the host has idle cores */
+	SL_CHANGE_MEMORY,   /* costs nothing where the host has it */
 	SL_CHANGE_REBUILD,  /* costs nothing but building the pool anew, and room */
 	SL_CHANGE_PURCHASE, /* another log device */
 	SL_CHANGE_BOTH      /* a purchase and a change */
+};
+
+/* Does what a row buys last the asked years at this load, day and night? */
+enum sl_life {
+	SL_LIFE_LASTS, /* or nothing wears */
+	SL_LIFE_SHORT,
+	SL_LIFE_UNKNOWN /* not rated, or not known what is written to it */
 };
 
 /* A drive of the catalogue that was asked for and can be a log device. */
@@ -47,6 +63,7 @@ struct sl_candidate {
 	double price_usd;
 	bool assumed;
 	bool bulk_only;     /* gives up safety that only a copy which can be started again does without */
+	bool other_use;     /* not a log device: nobody counts what is written to it */
 	const char *remark; /* static: "if the host has idle cores"; "" = none */
 	struct sl_box box;
 };
@@ -58,7 +75,8 @@ struct sl_advice_row {
 	struct sl_measure measure; /* of the first sample */
 	struct sl_paired paired;   /* against the base */
 	struct sl_endurance endurance;
-	bool helps;        /* the whole interval is above the noise */
+	enum sl_life life; /* of what is bought; of what is there where only this change wears it out */
+	bool helps;        /* the whole interval is above SL_ADVICE_WORTH */
 	bool unsafe;       /* loses more at a cut than the base does */
 	int dominated_by;  /* position in rows of one that is no worse in anything and better; -1 = none */
 	double usd_per_op; /* price / rate; 0 = no price */
@@ -71,12 +89,14 @@ struct sl_advice_table {
 	int n_rows;
 	struct sl_advice_row *rows; /* owned */
 	int base;                   /* position of the row that changes nothing */
-	int best_purchase;          /* that helps and is safe, best $ per gained operation; -1 = none */
-	int best_lasting;           /* the best of those that last, where best_purchase does not; -1 = none */
-	int best_free;              /* that helps, is safe and costs nothing; -1 = none */
-	bool bulk;                  /* a copy that can be started again after a cut */
-	char limit[256];            /* what the base is limited by, and what a purchase would be */
-	char verdict[512];          /* "Buy ..." or "Buy nothing: ..." */
+	int best_purchase;          /* by the rule; -1 = none */
+	int replacement; /* by the rule but for its gain, where what is there wears out; -1 = none */
+	int best_free;   /* that helps, is safe and costs nothing, the least change; -1 = none */
+	int advised;     /* the one of them that the verdict is about; -1 = change nothing */
+	/* What each layer at no cost would bring, as it is and with the purchase (`value` 0: not run). */
+	struct sl_explain_cell as_it_is, bought;
+	char limit[256];   /* what would lift the base most, and the purchase */
+	char verdict[640]; /* "Buy ..." or "Buy nothing: ..." */
 };
 
 struct sl_advice {
@@ -84,6 +104,8 @@ struct sl_advice {
 	int base_variant;
 	uint64_t seed;
 	int repeat;
+	double years;        /* a purchase must last */
+	bool mirrored;       /* only mirrors are bought */
 	struct sl_box *base; /* owned */
 	int n_drives;
 	struct sl_advice_drive *drives; /* owned */
@@ -105,6 +127,8 @@ struct sl_advise_options {
 	bool named;        /* the user named them: one that cannot be a log device is worth a note */
 	double budget_usd; /* 0 = no limit; with one, drives without a price are left out */
 	int repeat;        /* 0 = 3 */
+	double years;      /* a purchase must last; 0 = 3 */
+	bool mirrored;     /* the log must outlive one of its drives: only mirrors are bought */
 	uint64_t seed;
 	/* As in struct sl_run_options. */
 	bool (*progress)(void *arg, int done, int total);
@@ -128,8 +152,11 @@ const char *sl_advice_changes(const char *key);
 /* Can be built and bought as a log device? *ret_why is static, NULL when it can. */
 bool sl_advice_can_log(const struct sl_dev_spec *spec, const char **ret_why);
 
-/* Is the rated endurance of what wears first used up before SL_ADVICE_LASTING_YEARS? */
-bool sl_advice_wears_out(const struct sl_advice_row *row);
+/* The rule of buying in one sentence, with the asked years. */
+void sl_advice_rule(const struct sl_advice *advice, char *buf, size_t size);
+
+/* "lasts", "short", "unknown" */
+const char *sl_life_name(enum sl_life life);
 
 /* What a table counts, as in "per TPS": "TPS", "request/s", "write/s". */
 const char *sl_advice_each(const struct sl_advice *advice, const struct sl_advice_table *table);

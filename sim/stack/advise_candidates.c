@@ -10,6 +10,7 @@
 #define KIB 1024.0
 
 static const char if_cores[] = "if the host has idle cores";
+static const char if_memory[] = "where the host has it";
 static const char if_bulk[] = "while a copy runs that can be started again, then back";
 
 void sl_advice_note(struct sl_advice *advice, const char *fmt, ...)
@@ -39,6 +40,8 @@ const char *sl_advice_changes(const char *key)
 	    {"nas.nfsd_threads", "more nfsd threads"},
 	    {"nas.vcpus", "more storage VM vCPUs"},
 	    {"guests.vcpus", "more guest vCPUs"},
+	    {"nas.memory", "more storage VM memory"},
+	    {"guests.memory", "more guest memory"},
 	    {"host.nic", "another NIC"},
 	};
 
@@ -271,6 +274,26 @@ static int add_host(struct sl_advice *advice)
 	return 0;
 }
 
+/* Twice the memory of either VM. Its price is not the catalogue's business: nothing where the host has it. */
+static int add_memory(struct sl_advice *advice)
+{
+	const struct sl_box *base = advice->base;
+	struct sl_candidate *c = sl_advice_add(advice, SL_CHANGE_MEMORY, "guest memory x2");
+
+	if (!c) {
+		return -ENOMEM;
+	}
+	c->box.guest_memory_bytes = base->guest_memory_bytes * 2;
+	c->remark = if_memory;
+	c = sl_advice_add(advice, SL_CHANGE_MEMORY, "storage VM memory x2");
+	if (!c) {
+		return -ENOMEM;
+	}
+	c->box.nas_memory_bytes = base->nas_memory_bytes * 2;
+	c->remark = if_memory;
+	return 0;
+}
+
 /* Two members of one kind as one log device. */
 static struct sl_dev_spec pair_of(const struct sl_dev_spec *one, const struct sl_dev_spec *other)
 {
@@ -322,6 +345,7 @@ int sl_advice_add_settings(struct sl_advice *advice)
 
 	rc = rc == 0 ? add_zfs(advice) : rc;
 	rc = rc == 0 ? add_host(advice) : rc;
+	rc = rc == 0 ? add_memory(advice) : rc;
 	return rc == 0 ? add_pool(advice) : rc;
 }
 
@@ -421,6 +445,7 @@ static struct sl_candidate *add_special_row(struct sl_advice *advice, int at, in
 		c->n_drives = n;
 		c->price_usd = drive->spec.price_usd * n;
 		c->assumed = drive->assumed;
+		c->other_use = true;
 	}
 	return c;
 }
@@ -547,6 +572,7 @@ int sl_advice_add_both(struct sl_advice *advice, int purchase, int free)
 	c->has_price = bought->has_price;
 	c->price_usd = bought->price_usd;
 	c->assumed = bought->assumed;
+	c->other_use = bought->other_use;
 	c->bulk_only = changed->bulk_only;
 	c->remark = changed->remark;
 	return 0;

@@ -25,10 +25,14 @@ int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd);
 /* `purchase` and `free` (positions of candidates) in one box. -ENOMEM. */
 int sl_advice_add_both(struct sl_advice *advice, int purchase, int free);
 
-/* Compares, marks and ranks the rows of a table whose samples are in place, and words its verdict. */
+/* Compares, marks and ranks the rows of a table whose samples are in place, and chooses. */
 void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table);
 
-/* Gives up safety for a workload of this kind only (a copy that can be started again)? */
-bool sl_advice_is_bulk(const struct sl_workload *workload);
+/* Applies the rule of buying to the rows, which are in order of rank: which of them the verdict is
+ * about. */
+void sl_advice_choose(const struct sl_advice *advice, struct sl_advice_table *table);
+
+/* Words the limits, for which the what-ifs of the table are in place, and the verdict. */
+void sl_advice_word(const struct sl_advice *advice, struct sl_advice_table *table);
 
 #endif

@@ -176,32 +176,6 @@ int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workloa
 	return rc;
 }
 
-/* Rates that a change gives; a run without a limit on requests gets one, since time may then stand still. */
-static int try_changes(const struct sl_box *box, const struct sl_workload *workload,
-		       const struct sl_stack_setup *setup, struct sl_explain_cell *cell, struct sl_err *err)
-{
-	struct sl_workload bounded = *workload;
-	int rc = 0;
-
-	if (bounded.max_requests == 0) {
-		bounded.max_requests = (int64_t)(4 * cell->measure.operations + 1000);
-	}
-	for (int what = 0; rc == 0 && what < SL_WHAT_IFS; what++) {
-		struct sl_box changed = *box;
-		struct sl_measure measure;
-
-		cell->tried[what] = sl_what_if_apply((enum sl_what_if)what, workload, &changed);
-		if (cell->tried[what]) {
-			rc = sl_stack_run(&changed, &bounded, setup, &measure, err);
-			cell->rate[what] = rc == 0 ? sl_speed_value(&measure, workload) : 0;
-			/* Where time stands still, nothing is left that costs any. */
-			cell->tried[what] = rc == 0;
-			rc = rc == -EDOM ? 0 : rc;
-		}
-	}
-	return rc;
-}
-
 /* The cells are independent of each other: threads take the next one until none is left. */
 struct pool {
 	const struct sl_explain_options *options;
@@ -227,7 +201,7 @@ static int explain_cell(const struct pool *pool, int index, struct sl_err *err)
 	int rc = sl_explain_paths(box, workload, &setup, cell, err);
 
 	setup.trace = NULL;
-	return rc < 0 ? rc : try_changes(box, workload, &setup, cell, err);
+	return rc < 0 ? rc : sl_what_if_run(box, workload, &setup, cell, err);
 }
 
 static int pool_take(struct pool *pool)

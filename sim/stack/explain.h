@@ -122,6 +122,14 @@ void sl_path_fini(struct sl_path *path);
 /* Changes *box as `what` says; false when that means nothing for this box and workload. */
 bool sl_what_if_apply(enum sl_what_if what, const struct sl_workload *workload, struct sl_box *box);
 
+/* Runs every change that means something here: fills tried and rate of *cell, whose measure and value are
+ * those of the box as it is. Errors: those of sl_stack_run. */
+int sl_what_if_run(const struct sl_box *box, const struct sl_workload *workload,
+		   const struct sl_stack_setup *setup, struct sl_explain_cell *cell, struct sl_err *err);
+
+/* A change that brings less can add no more. */
+#define SL_WHAT_IF_NOTHING_PCT 2.0
+
 /* Gain of `what` in %, NAN when it was not tried. */
 double sl_what_if_gain(const struct sl_explain_cell *cell, enum sl_what_if what);
 

@@ -11,8 +11,6 @@
 #include "sim/stack/record.h"
 #include "sim/stack/steady.h"
 
-#define SATURATED 0.9 /* a resource busier than this is named as the limit */
-
 const char *sl_engine_name(enum sl_engine engine)
 {
 	static const char *const names[] = {"model", "model(lab)", "live", "vm"};
@@ -336,12 +334,6 @@ static const struct sl_cell *first_cell(const struct sl_result *result, int work
 	return NULL;
 }
 
-/* Is it what a faster SLOG would relieve? */
-static bool is_log(const struct sl_resource *resource)
-{
-	return strcmp(resource->name, "ZIL") == 0 || strcmp(resource->name, "log device") == 0;
-}
-
 static const struct sl_resource *busiest(const struct sl_measure *measure)
 {
 	const struct sl_resource *most = NULL;
@@ -391,10 +383,9 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 		     is_latency(w) ? none->value / slog->value : slog->value / none->value,
 		     is_latency(w) ? " shorter" : "");
 	limit = busiest(&slog->measure);
+	/* A fact. Whether a faster SLOG could add more, the what-ifs of explain and advise say. */
 	if (limit && n > 0 && (size_t)n < size) {
-		(void)snprintf(
-		    buf + n, size - (size_t)n, "; %s %.0f %% busy%s", limit->name, limit->utilisation * 100,
-		    limit->utilisation >= SATURATED && !is_log(limit) ? ": a faster SLOG can add no more"
-								      : "");
+		(void)snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy", limit->name,
+			       limit->utilisation * 100);
 	}
 }

@@ -1,4 +1,5 @@
 /* The changes that explain tries: one layer's cost parameters at zero, or twice the CPUs. */
+#include <errno.h>
 #include <string.h>
 
 #include "sim/stack/explain.h"
@@ -161,4 +162,30 @@ bool sl_what_if_apply(enum sl_what_if what, const struct sl_workload *workload, 
 	default:
 		return apply_pool((int)what, box);
 	}
+}
+
+/* A run without a limit on requests gets one, since time may then stand still. */
+int sl_what_if_run(const struct sl_box *box, const struct sl_workload *workload,
+		   const struct sl_stack_setup *setup, struct sl_explain_cell *cell, struct sl_err *err)
+{
+	struct sl_workload bounded = *workload;
+	int rc = 0;
+
+	if (bounded.max_requests == 0) {
+		bounded.max_requests = (int64_t)(4 * cell->measure.operations + 1000);
+	}
+	for (int what = 0; rc == 0 && what < SL_WHAT_IFS; what++) {
+		struct sl_box changed = *box;
+		struct sl_measure measure;
+
+		cell->tried[what] = sl_what_if_apply((enum sl_what_if)what, workload, &changed);
+		if (cell->tried[what]) {
+			rc = sl_stack_run(&changed, &bounded, setup, &measure, err);
+			cell->rate[what] = rc == 0 ? sl_speed_value(&measure, workload) : 0;
+			/* Where time stands still, nothing is left that costs any. */
+			cell->tried[what] = rc == 0;
+			rc = rc == -EDOM ? 0 : rc;
+		}
+	}
+	return rc;
 }

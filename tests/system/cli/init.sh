@@ -57,9 +57,9 @@ has flags.yaml 'hypervisor: esxi, nic: vmxnet3'
 "$sloglab" run flags.yaml >out 2>err || fail "run: $(cat err)"
 has out 'oltp, 8 threads: '
 has out 'with-slog'
-"$sloglab" advise flags.yaml --workload commit4k --repeat 1 --catalogue intel-dc-s3500-80 >out 2>err ||
+"$sloglab" advise flags.yaml --workload commit4k --repeat 1 --catalogue optane-p4800x-375 >out 2>err ||
 	fail "advise: $(cat err)"
-has out 'Buy intel-dc-s3500-80'
+has out 'Buy optane-p4800x-375'
 
 # What is there stays, unless --force; no SLOG is fine too.
 printf 'mine\n' >mine.yaml

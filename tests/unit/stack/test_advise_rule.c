@@ -1,0 +1,194 @@
+/* The rule of buying, on rows made up for it: which one is chosen, and on which side of each boundary. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "sim/stack/advise_inner.h"
+
+#define ROWS 6
+#define BASE                         \
+	{                            \
+		SL_CHANGE_NONE, 0, 1 \
+	}
+
+struct made {
+	enum sl_change change;
+	double usd; /* < 0: not known */
+	double low; /* of the gain's interval */
+	enum sl_life life;
+	bool unsafe, mirror;
+};
+
+struct example {
+	const char *says;
+	struct made rows[ROWS]; /* in order of rank; one that is all 0 but for its rank is the base */
+	bool mirrored;
+	/* positions, -1 = none */
+	int purchase, free, advised, replacement;
+};
+
+static void make(const struct example *e, struct sl_advice *advice, struct sl_candidate *candidates,
+		 struct sl_advice_row *rows, struct sl_advice_table *table)
+{
+	memset(candidates, 0, ROWS * sizeof(*candidates));
+	memset(rows, 0, ROWS * sizeof(*rows));
+	*advice = (struct sl_advice){.candidates = candidates, .years = 3, .mirrored = e->mirrored};
+	*table = (struct sl_advice_table){.rows = rows};
+	for (int i = 0; i < ROWS && e->rows[i].low > 0; i++) {
+		const struct made *m = &e->rows[i];
+
+		candidates[i].change = m->change;
+		candidates[i].has_price = m->usd >= 0;
+		candidates[i].price_usd = m->usd;
+		candidates[i].box.log[0].kind = m->mirror ? SL_DEV_MIRROR : SL_DEV_SSD;
+		rows[i].candidate = i;
+		rows[i].paired.ratio_low = m->low;
+		rows[i].life = m->life;
+		rows[i].unsafe = m->unsafe;
+		rows[i].helps = m->low > SL_ADVICE_WORTH;
+		table->n_rows++;
+	}
+}
+
+#define BUY SL_CHANGE_PURCHASE
+
+Test(advise_rule, chooses)
+{
+	static const struct example examples[] = {
+	    {.says = "the cheapest at 95 % of the best: 2.0 x 0.95 = 1.9",
+	     .rows = {{BUY, 500, 2.0}, {BUY, 100, 1.901}, {BUY, 50, 1.899}, BASE},
+	     .purchase = 1,
+	     .free = -1,
+	     .advised = 1,
+	     .replacement = -1},
+	    {.says = "the best's own lower bound counts only when the best may be bought itself",
+	     .rows = {{BUY, 10, 3.0, SL_LIFE_SHORT},
+		      {BUY, -1, 3.0},
+		      {BUY, 10, 3.0, SL_LIFE_UNKNOWN},
+		      {BUY, 10, 3.0, SL_LIFE_LASTS, true},
+		      {BUY, 100, 1.2},
+		      BASE},
+	     .purchase = 4,
+	     .free = -1,
+	     .advised = 4,
+	     .replacement = -1},
+	    {.says = "nothing where the interval touches 1.05",
+	     .rows = {{BUY, 10, 1.05}, BASE},
+	     .purchase = -1,
+	     .free = -1,
+	     .advised = -1,
+	     .replacement = -1},
+	    {.says = "and a purchase just above it",
+	     .rows = {{BUY, 10, 1.0501}, BASE},
+	     .purchase = 0,
+	     .free = -1,
+	     .advised = 0,
+	     .replacement = -1},
+	    {.says =
+		 "what only comes near the best without being worth it is not bought: 1.08 x 0.95 = 1.026",
+	     .rows = {{BUY, 300, 1.08}, {BUY, 10, 1.04}, BASE},
+	     .purchase = 0,
+	     .free = -1,
+	     .advised = 0,
+	     .replacement = -1},
+	    {.says = "of equal prices the one of better rank",
+	     .rows = {{BUY, 100, 2.0}, {BUY, 100, 1.99}, BASE},
+	     .purchase = 0,
+	     .free = -1,
+	     .advised = 0,
+	     .replacement = -1},
+	    {.says = "a setting is a purchase of $0: 1.9 reaches 95 % of 2.0",
+	     .rows = {{BUY, 100, 2.0}, {SL_CHANGE_SETTING, 0, 1.9}, BASE},
+	     .purchase = 0,
+	     .free = 1,
+	     .advised = 1,
+	     .replacement = -1},
+	    {.says = "a setting that does not is named beside the drive",
+	     .rows = {{BUY, 100, 2.0}, {SL_CHANGE_SETTING, 0, 1.89}, BASE},
+	     .purchase = 0,
+	     .free = 1,
+	     .advised = 0,
+	     .replacement = -1},
+	    {.says = "memory that not everybody has does not push out a drive that comes near it",
+	     .rows = {{SL_CHANGE_MEMORY, 0, 2.1}, {BUY, 100, 2.0}, BASE},
+	     .purchase = 1,
+	     .free = 0,
+	     .advised = 1,
+	     .replacement = -1},
+	    {.says = "but one that does not: 2.2 x 0.95 = 2.09",
+	     .rows = {{SL_CHANGE_MEMORY, 0, 2.2}, {BUY, 100, 2.0}, BASE},
+	     .purchase = 1,
+	     .free = 0,
+	     .advised = 0,
+	     .replacement = -1},
+	    {.says = "of what costs nothing the least change near the best",
+	     .rows = {{SL_CHANGE_REBUILD, 0, 2.0},
+		      {SL_CHANGE_MEMORY, 0, 1.95},
+		      {SL_CHANGE_CORES, 0, 1.91},
+		      {SL_CHANGE_SETTING, 0, 1.5},
+		      BASE},
+	     .purchase = -1,
+	     .free = 2,
+	     .advised = 2,
+	     .replacement = -1},
+	    {.says = "unsafe settings and such as wear out what is there are not named",
+	     .rows = {{SL_CHANGE_SETTING, 0, 9, SL_LIFE_LASTS, true},
+		      {SL_CHANGE_CORES, 0, 3, SL_LIFE_SHORT},
+		      BASE},
+	     .purchase = -1,
+	     .free = -1,
+	     .advised = -1,
+	     .replacement = -1},
+	    {.says = "asked for a log that outlives a drive: the cheapest mirror",
+	     .rows = {{BUY, 100, 2.0},
+		      {BUY, 400, 2.0, SL_LIFE_LASTS, false, true},
+		      {BUY, 200, 1.95, SL_LIFE_LASTS, false, true},
+		      BASE},
+	     .mirrored = true,
+	     .purchase = 2,
+	     .free = -1,
+	     .advised = 2,
+	     .replacement = -1},
+	    {.says = "a combination is no purchase of its own",
+	     .rows = {{SL_CHANGE_BOTH, 10, 3.0}, {BUY, 100, 2.0}, BASE},
+	     .purchase = 1,
+	     .free = -1,
+	     .advised = 1,
+	     .replacement = -1},
+	    {.says = "what is there wears out: the same rule without a gain, 1.01 x 0.95 = 0.9595",
+	     .rows = {{BUY, 300, 1.01},
+		      {BUY, 200, 0.96},
+		      {BUY, 100, 0.95},
+		      {SL_CHANGE_NONE, 0, 1, SL_LIFE_SHORT}},
+	     .purchase = -1,
+	     .free = -1,
+	     .advised = -1,
+	     .replacement = 1},
+	};
+
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		const struct example *e = &examples[i];
+		static struct sl_candidate candidates[ROWS];
+		struct sl_advice_row rows[ROWS];
+		struct sl_advice advice;
+		struct sl_advice_table table;
+
+		make(e, &advice, candidates, rows, &table);
+		sl_advice_choose(&advice, &table);
+		cr_assert_eq(table.best_purchase, e->purchase, "%s: bought %d", e->says, table.best_purchase);
+		cr_assert_eq(table.best_free, e->free, "%s: free %d", e->says, table.best_free);
+		cr_assert_eq(table.advised, e->advised, "%s: advised %d", e->says, table.advised);
+		cr_assert_eq(table.replacement, e->replacement, "%s: replacement %d", e->says,
+			     table.replacement);
+	}
+}
+
+Test(advise_rule, is_said_with_the_years)
+{
+	struct sl_advice advice = {.years = 5};
+	char text[512];
+
+	sl_advice_rule(&advice, text, sizeof(text));
+	cr_assert_not_null(strstr(text, "last 5 years"), "%s", text);
+	cr_assert_not_null(strstr(text, "at least 95 %"), "%s", text);
+	cr_assert_not_null(strstr(text, "touches 1.05x"), "%s", text);
+}
