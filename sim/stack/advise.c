@@ -126,11 +126,11 @@ static int add_combination(struct run *run, struct sl_advice_table *table)
 	struct sl_advice *advice = run->advice;
 	int rc;
 
-	if (table->best_purchase < 0 || table->best_free < 0) {
+	if (table->best_purchase < 0 || table->partner < 0) {
 		return 0;
 	}
 	rc = sl_advice_add_both(advice, table->rows[table->best_purchase].candidate,
-				table->rows[table->best_free].candidate);
+				table->rows[table->partner].candidate);
 	run->total += advice->repeat;
 	rc = rc == 0 ? add_row(run, table, advice->n_candidates - 1) : rc;
 	if (rc == 0 && !advice->stopped) {

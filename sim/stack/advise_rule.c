@@ -3,7 +3,8 @@
 
 #include "sim/stack/advise_inner.h"
 
-#define ANY_RATE 0.0 /* of what replaces a drive that wears out: nothing need be gained */
+#define ANY_RATE 0.0  /* of what replaces a drive that wears out: nothing need be gained */
+#define SAME_RATE 1.0 /* a small gain alone may be a large one beside a purchase */
 
 static const struct sl_candidate *candidate_of(const struct sl_advice *advice,
 					       const struct sl_advice_row *row)
@@ -62,28 +63,29 @@ static int cheapest_of(const struct sl_advice *advice, const struct sl_advice_ta
 	return chosen;
 }
 
-static bool is_free(const struct sl_advice *advice, const struct sl_advice_row *row)
+static bool is_free(const struct sl_advice *advice, const struct sl_advice_row *row, double worth)
 {
 	enum sl_change change = candidate_of(advice, row)->change;
 
-	return change >= SL_CHANGE_SETTING && change <= SL_CHANGE_REBUILD && row->helps && !row->unsafe &&
-	       row->life != SL_LIFE_SHORT;
+	return change >= SL_CHANGE_SETTING && change <= SL_CHANGE_REBUILD && row->paired.ratio_low > worth &&
+	       !row->unsafe && row->life != SL_LIFE_SHORT;
 }
 
 /* Of what costs nothing and comes within SL_ADVICE_NEAR_BEST of the best of its kind: the least change. */
-static int least_change(const struct sl_advice *advice, const struct sl_advice_table *table)
+static int least_change(const struct sl_advice *advice, const struct sl_advice_table *table, double worth)
 {
 	const struct sl_advice_row *rows = table->rows;
 	double best = 0;
 	int chosen = -1;
 
 	for (int i = 0; i < table->n_rows; i++) {
-		if (is_free(advice, &rows[i]) && rows[i].paired.ratio_low > best) {
+		if (is_free(advice, &rows[i], worth) && rows[i].paired.ratio_low > best) {
 			best = rows[i].paired.ratio_low;
 		}
 	}
 	for (int i = 0; i < table->n_rows; i++) {
-		if (is_free(advice, &rows[i]) && rows[i].paired.ratio_low >= best * SL_ADVICE_NEAR_BEST &&
+		if (is_free(advice, &rows[i], worth) &&
+		    rows[i].paired.ratio_low >= best * SL_ADVICE_NEAR_BEST &&
 		    (chosen < 0 ||
 		     candidate_of(advice, &rows[i])->change < candidate_of(advice, &rows[chosen])->change)) {
 			chosen = i;
@@ -118,7 +120,8 @@ void sl_advice_choose(const struct sl_advice *advice, struct sl_advice_table *ta
 		}
 	}
 	table->best_purchase = cheapest_of(advice, table, SL_ADVICE_WORTH);
-	table->best_free = least_change(advice, table);
+	table->best_free = least_change(advice, table, SL_ADVICE_WORTH);
+	table->partner = least_change(advice, table, SAME_RATE);
 	table->advised = free_wins(advice, table) ? table->best_free : table->best_purchase;
 	if (table->best_purchase < 0 && table->rows[table->base].life == SL_LIFE_SHORT) {
 		table->replacement = cheapest_of(advice, table, ANY_RATE);

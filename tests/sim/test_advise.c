@@ -158,7 +158,8 @@ Test(advise, for_a_bulk_copy_nothing_need_be_bought)
 	 * log device is what helps. */
 	advice = advise(sc, shelf, "base", "commits", both, 2);
 	cr_assert(row(&advice, "sync=disabled")->unsafe);
-	/* A thousand commits a second wear one S3700 out in less than three years, and two side by side not. */
+	/* A thousand commits a second wear one S3700 out in less than three years, and two side by side not.
+	 */
 	cr_assert_eq(row(&advice, "intel-dc-s3700-100")->life, SL_LIFE_SHORT);
 	assert_says(advice.tables[0].verdict, "Buy stripe of 2 x intel-dc-s3700-100: ");
 	sl_advice_fini(&advice);
