@@ -19,6 +19,7 @@ static const char *unit_name(enum sl_unit unit)
 		return "ns";
 	case SL_UNIT_BYTES:
 		return "B";
+	case SL_UNIT_LINK:
 	case SL_UNIT_RATE:
 		return "B/s";
 	case SL_UNIT_IOPS:

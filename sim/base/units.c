@@ -27,6 +27,9 @@ static const struct suffix rate_suffixes[] = {{"B/s", 1},           {"KiB/s", 0x
 					      {"GiB/s", 0x1p30},    {"TiB/s", 0x1p40}, {"KB/s", 1e3},
 					      {"MB/s", 1e6},        {"GB/s", 1e9},     {"TB/s", 1e12},
 					      {"Mbit/s", 125000.0}, {"Gbit/s", 125e6}, {NULL, 0}};
+static const struct suffix link_suffixes[] = {{"GbE", 125e6},    {"B/s", 1},    {"KB/s", 1e3},
+					      {"MB/s", 1e6},     {"GB/s", 1e9}, {"Mbit/s", 125000.0},
+					      {"Gbit/s", 125e6}, {NULL, 0}};
 static const struct suffix iops_suffixes[] = {{"/s", 1}, {"IOPS", 1}, {NULL, 0}};
 
 static const struct {
@@ -38,6 +41,7 @@ static const struct {
     [SL_UNIT_BYTES] = {byte_suffixes,
 		       "a size with one of B, KiB, MiB, GiB, TiB, KB, MB, GB, TB, such as 6GiB"},
     [SL_UNIT_RATE] = {rate_suffixes, "a rate such as 100MB/s, 90MiB/s or 1Gbit/s"},
+    [SL_UNIT_LINK] = {link_suffixes, "virtual, or a line rate such as 10GbE"},
     [SL_UNIT_IOPS] = {iops_suffixes, "a rate such as 500/s or 500IOPS"},
 };
 
@@ -141,6 +145,10 @@ int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_e
 	double value;
 
 	assert((size_t)unit < sizeof(kinds) / sizeof(kinds[0]));
+	if (unit == SL_UNIT_LINK && strcmp(text, "virtual") == 0) {
+		*ret = 0;
+		return 0;
+	}
 	if (end == NULL) {
 		return sl_err_set(err, -EINVAL, "\"%.40s\" is not a number; write %s", text,
 				  kinds[unit].form);

@@ -34,6 +34,12 @@ struct sl_assign {
 	int profile;                  /* SL_ROW_PROFILE only: position in sc->profiles, -1 = none */
 };
 
+/* A value that follows from others. */
+struct sl_derived {
+	struct sl_assign assign;
+	char text[32];
+};
+
 struct sl_layer {
 	const struct sl_assign *by_key[SL_N_ROWS];
 };
@@ -86,6 +92,7 @@ struct sl_scenario {
 	int n_questions;
 	struct sl_published *published; /* [variant * n_workloads + workload]; value 0 = nothing */
 	struct sl_layer *resolved;      /* one per variant */
+	struct sl_derived *links;       /* params.link.rate of each one's wire */
 	int nesting;                    /* of device files being read */
 };
 

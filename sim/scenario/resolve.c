@@ -19,7 +19,27 @@ static const struct sl_assign *stated(const struct sl_scenario *sc, int variant,
 	return sc->base.by_key[key];
 }
 
-static void resolve_variant(const struct sl_scenario *sc, int variant, bool with_set, struct sl_layer *ret)
+#define SEGMENT_HEADERS 52 /* IP 20, TCP 20 and its time stamps 12: inside the MTU */
+#define FRAME_OVERHEAD 38  /* Ethernet: preamble 8, header 14, check sum 4, gap 12: around it */
+
+/* What a wire carries of NFS: its line rate less the headers of full frames. */
+static void derive_link(struct sl_derived *ret, const struct sl_layer *layer)
+{
+	const struct sl_assign *link = layer->by_key[SL_AT_host_link_bps];
+	double mtu = layer->by_key[SL_AT_nic_mtu_bytes]->value;
+
+	ret->assign = *layer->by_key[SL_AT_link_bps];
+	ret->assign.value = link->value * (mtu - SEGMENT_HEADERS) / (mtu + FRAME_OVERHEAD);
+	ret->assign.kind = SL_PROV_DERIVED;
+	ret->assign.source = "host.link less the headers of Ethernet, IP and TCP: x (MTU - 52) / (MTU + 38)";
+	ret->assign.where = link->where;
+	ret->assign.text = ret->text;
+	sl_units_format(ret->assign.value, SL_UNIT_RATE, ret->text, sizeof(ret->text));
+}
+
+/* `ret_wire` gets what a wire carries, for as long as `ret` lives. */
+static void resolve_variant(const struct sl_scenario *sc, int variant, bool with_set,
+			    struct sl_derived *ret_wire, struct sl_layer *ret)
 {
 	const struct sl_assign *profile = stated(sc, variant, SL_ROW_AT_PROFILE, with_set);
 	const struct sl_layer *host =
@@ -36,6 +56,10 @@ static void resolve_variant(const struct sl_scenario *sc, int variant, bool with
 		}
 		assign = assign ? assign : hypervisor->by_key[key];
 		ret->by_key[key] = assign ? assign : &sc->defaults[key];
+	}
+	if (ret->by_key[SL_AT_host_link_bps]->value > 0 && !stated(sc, variant, SL_AT_link_bps, with_set)) {
+		derive_link(ret_wire, ret);
+		ret->by_key[SL_AT_link_bps] = &ret_wire->assign;
 	}
 }
 
@@ -147,7 +171,7 @@ int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
 	for (int v = 0; v < sc->n_variants; v++) {
 		int rc;
 
-		resolve_variant(sc, v, true, &sc->resolved[v]);
+		resolve_variant(sc, v, true, &sc->links[v], &sc->resolved[v]);
 		rc = sl_layout_own_vdevs(sc, v, err);
 		rc = rc ? rc : check_disks(sc, v, err);
 		rc = rc ? rc : check_age(sc, v, err);
@@ -318,9 +342,10 @@ static bool tells_variants_apart(const struct sl_scenario *sc, int key)
 enum sl_touch sl_scenario_touched(const struct sl_scenario *sc, int variant)
 {
 	enum sl_touch change = SL_TOUCH_NONE;
+	struct sl_derived wire;
 	struct sl_layer own;
 
-	resolve_variant(sc, variant, false, &own);
+	resolve_variant(sc, variant, false, &wire, &own);
 	for (int key = 0; key < SL_N_ROWS; key++) {
 		const struct sl_assign *set = sc->set.by_key[key];
 
@@ -339,8 +364,9 @@ static int variant_room(struct sl_scenario *sc)
 	struct sl_variant *variants = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*variants));
 	struct sl_published *published = sl_arena_alloc(&sc->arena, (n + 1) * w * sizeof(*published));
 	struct sl_layer *resolved = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*resolved));
+	struct sl_derived *links = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*links));
 
-	if (!variants || !published || !resolved) {
+	if (!variants || !published || !resolved || !links) {
 		return -ENOMEM;
 	}
 	memcpy(variants, sc->variants, n * sizeof(*variants));
@@ -349,6 +375,7 @@ static int variant_room(struct sl_scenario *sc)
 	sc->variants = variants;
 	sc->published = published;
 	sc->resolved = resolved;
+	sc->links = links; /* filled when all is resolved again */
 	return 0;
 }
 

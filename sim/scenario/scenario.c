@@ -139,7 +139,8 @@ static int allocate_cells(const struct sl_reader *r)
 	sc->published = sl_arena_alloc(&sc->arena, (size_t)sc->n_variants * (size_t)sc->n_workloads *
 						       sizeof(*sc->published));
 	sc->resolved = sl_arena_alloc(&sc->arena, (size_t)sc->n_variants * sizeof(*sc->resolved));
-	return sc->published && sc->resolved ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
+	sc->links = sl_arena_alloc(&sc->arena, (size_t)sc->n_variants * sizeof(*sc->links));
+	return sc->published && sc->resolved && sc->links ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
 }
 
 struct section {

@@ -37,6 +37,8 @@ static const struct {
     {"100MB/s", SL_UNIT_RATE, 100e6},
     {"90MiB/s", SL_UNIT_RATE, 94371840},
     {"1Gbit/s", SL_UNIT_RATE, 125e6},
+    {"10GbE", SL_UNIT_LINK, 1.25e9},
+    {"virtual", SL_UNIT_LINK, 0},
     {"100Mbit/s", SL_UNIT_RATE, 12.5e6},
     {"500/s", SL_UNIT_IOPS, 500},
     {"75000IOPS", SL_UNIT_IOPS, 75000},

@@ -92,6 +92,37 @@ Test(scenario_layers, a_hypervisor_brings_its_nfs_client)
 	sl_scenario_free(sc);
 }
 
+/* 1448 of 1538 bytes of a full frame are NFS: 125 MB/s x 0.94148 = 117.685 MB/s, 1176.85 at 10 Gbit/s; of
+ * jumbo frames 8948 of 9038: 1237.55. */
+Test(scenario_layers, a_wire_says_what_it_carries)
+{
+	static const double rates_bps[] = {1250e6, 117.685e6, 1176.85e6, 1237.55e6, 1e9, 294.213e6};
+	struct sl_scenario *sc = load_text(HEAD "variants:\n"
+						"  switch: {}\n"
+						"  gbe: {set: {host.link: 1GbE}}\n"
+						"  ten: {set: {host.link: 10GbE}}\n"
+						"  jumbo: {extends: ten, set: {params.nic.mtu: 9000B}}\n"
+						"  said: {extends: ten, set: {params.link.rate: 1GB/s}}\n"
+						"  rate: {set: {host.link: 2.5Gbit/s}}\n");
+	struct sl_err err = {0};
+
+	for (int v = 0; v < 6; v++) {
+		struct sl_box *box = box_of(sc, sl_scenario_variant_name(sc, v));
+
+		cr_expect_float_eq(box->link_bps, rates_bps[v], 1e-5 * rates_bps[v], "variant %d: %f", v,
+				   box->link_bps);
+		cr_expect_eq(param_of(sc, v, "params.link.rate").value, box->link_bps);
+		free(box);
+	}
+	cr_assert_eq(param_of(sc, 2, "params.link.rate").kind, SL_PROV_DERIVED);
+	cr_assert_str_eq(param_of(sc, 2, "host.link").text, "10GbE");
+	cr_assert_eq(sl_scenario_set(sc, "host.link", "virtual", "--set", &err), 0, "%s", err.msg);
+	cr_assert_eq(param_of(sc, 2, "params.link.rate").value, 1250e6);
+	cr_assert_eq(sl_scenario_set(sc, "host.link", "fast", "--set", &err), -EINVAL);
+	cr_assert(strstr(err.msg, "write virtual, or a line rate such as 10GbE"), "%s", err.msg);
+	sl_scenario_free(sc);
+}
+
 Test(scenario_layers, profile_may_differ_per_variant)
 {
 	struct sl_scenario *sc = load_text(HEAD "host: {profile: avoton-c2750}\n"

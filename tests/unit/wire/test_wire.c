@@ -85,3 +85,15 @@ Test(wire, jumbo_frames_are_fewer)
 	wire.mtu_bytes = 9000;
 	cr_assert_eq(sl_wire_send(&wire, 0, SL_WIRE_TO_NAS, 16584), 16584 + 2 * 7 * US);
 }
+
+/* A READ's reply at 1 Gbit/s: 65,536 bytes and 200 of RPC, of which a full frame takes 1448 in 1538: 125 MB/s
+ * x 1448 / 1538 = 117.685 MB/s: 0.5586 ms. */
+Test(wire, a_read_of_64_kib_takes_half_a_millisecond_at_1_gbe)
+{
+	struct sl_wire wire = wire_with(SL_NIC_VIRTIO);
+	int64_t at_ns;
+
+	wire.link_bps = 125e6 * 1448 / 1538;
+	at_ns = sl_wire_send(&wire, 0, SL_WIRE_FROM_NAS, 65736);
+	cr_assert_float_eq((double)at_ns, 558.6e3, 0.1e3);
+}
