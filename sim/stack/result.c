@@ -170,6 +170,7 @@ static int run_once(const struct run *run, const struct sl_box *box, const struc
 
 	if (first) {
 		rc = sl_stack_run_loss(box, workload, setup, ret, err);
+		sl_loss_add_database(box, workload, ret);
 		loss = ret->loss;
 	}
 	if (rc == 0 && steady) {

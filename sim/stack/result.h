@@ -123,6 +123,11 @@ int sl_stack_run(const struct sl_box *box, const struct sl_workload *workload,
 int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload,
 		      const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err);
 
+/* innodb_flush_log_at_trx_commit 0 and 2: the commits of the last second are lost, whatever is below. No
+ * fsync promised them, so that the audit of writes does not see them. */
+void sl_loss_add_database(const struct sl_box *box, const struct sl_workload *workload,
+			  struct sl_measure *measure);
+
 /* Does `a` lose clearly more than `b`? The worst of some hundred cuts is known to a factor of two. */
 bool sl_loss_is_more(const struct sl_loss *a, const struct sl_loss *b);
 

@@ -1,5 +1,6 @@
 /* Databases larger than their memory: where the knees are, and what the settings of MariaDB bring. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/sim/lib.h"
@@ -152,5 +153,31 @@ Test(database, a_pool_that_does_not_fit_into_its_guest_is_refused)
 	cr_assert_str_eq(
 	    err.msg, "test: guests.buffer_pool: 1GiB does not fit into guests.memory, 1GiB (variant base); "
 		     "change one of them");
+	sl_scenario_free(sc);
+}
+
+Test(database, commits_of_the_last_second_are_lost_when_nothing_waits_for_the_log)
+{
+	struct sl_scenario *sc = box_of("rows: 100000");
+	const struct sl_run_options options = {.repeat = 1, .seed = 1};
+	struct sl_result result;
+	struct sl_err err = {0};
+
+	for (int flush = 0; flush <= 2; flush++) {
+		const struct sl_measure *measure;
+		char value[2] = {(char)('0' + flush), '\0'};
+
+		cr_assert_eq(sl_scenario_set(sc, "guests.flush_log_at_commit", value, "test", &err), 0);
+		cr_assert_eq(sl_result_run(sc, &options, &result, &err), 0, "%s", err.msg);
+		measure = &result.cells[0].measure;
+		if (flush == 1) {
+			cr_assert_eq(measure->loss.seconds, 0, "%s", measure->loss.why);
+		} else {
+			cr_assert_eq(measure->loss.seconds, 1);
+			cr_assert_eq(measure->loss.writes, (uint64_t)measure->rate);
+			cr_assert(strstr(measure->loss.why, "guests.flush_log_at_commit"));
+		}
+		sl_result_fini(&result);
+	}
 	sl_scenario_free(sc);
 }
