@@ -7,6 +7,27 @@ int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops, co
 	return sl_hist_init(&client->report.latency);
 }
 
+struct sl_ext4_config sl_client_fs(const struct sl_client_env *env)
+{
+	const struct sl_box *box = env->box;
+
+	return (struct sl_ext4_config){
+	    .loop = env->loop,
+	    .cpu = env->cpu,
+	    .disk = env->hyp,
+	    .trace = env->trace,
+	    .block_cpu_ns = (int64_t)box->guest_block_cpu_ns,
+	    .tick_ns = (int64_t)box->guest_tick_ns,
+	    .cache_bytes = (int64_t)(box->guest_memory_bytes * box->guest_cache_share),
+	    .background_percent = box->dirty_background_percent,
+	    .limit_percent = box->dirty_percent,
+	    .writeback_interval_ns = (int64_t)box->writeback_interval_ns,
+	    .expire_ns = (int64_t)box->dirty_expire_ns,
+	    .requests = box->guest_requests,
+	    .commit_interval_ns = (int64_t)box->commit_interval_ns,
+	};
+}
+
 void sl_client_free(struct sl_client *client)
 {
 	if (client) {

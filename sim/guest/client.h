@@ -12,6 +12,7 @@
 #include "sim/base/loop.h"
 #include "sim/base/series.h"
 #include "sim/base/trace.h"
+#include "sim/guest/ext4.h"
 #include "sim/hyp/hyp.h"
 #include "sim/scenario/box.h"
 
@@ -65,6 +66,8 @@ double sl_oltp_arc_hit(const struct sl_box *box, const struct sl_workload *workl
 /* Private to the room: shared parts of the clients. */
 int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops,
 		   const struct sl_client_env *env);
+/* The guest's file system, as the box has it. */
+struct sl_ext4_config sl_client_fs(const struct sl_client_env *env);
 /* One operation is done: counts it. */
 void sl_client_note(struct sl_client *client, int64_t now_ns);
 /* The same, and applies the stop rules (max_requests, max_time); false = stop. */

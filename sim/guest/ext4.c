@@ -1,44 +1,15 @@
 #include "sim/guest/ext4.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sim/guest/extents.h"
-
-#define PAGE 4096
 #define INODES_PER_BLOCK 16 /* 256-byte inodes in 4 KiB blocks of the inode table */
 #define JOURNAL_BYTES (INT64_C(128) << 20)
 #define FILES_START (INT64_C(256) << 20)
 
 struct sl_ext4_file {
-	int64_t base;
-	struct sl_extents dirty;
-	int64_t hot_bytes; /* so much of its start is used all the time */
-	bool zero;         /* all dirty data is zero bytes */
-	uint64_t tid;
+	uint64_t tid; /* transaction that has its inode */
 	int64_t mtime_tick;
-	/* Writeback: what went to the disk and nobody has been told yet that it is durable. */
-	struct batch *batches, **batches_end;
-	uint64_t n_batches;                       /* so far: the number of the latest */
-	struct sl_ext4_fsync *syncs, **syncs_end; /* wait for batches to be written */
-};
-
-/* Data of one file that went to the disk together. */
-struct batch {
-	void *pool_link;
-	struct sl_ext4_file *file;
-	struct batch *next;
-	uint64_t number;
-	uint32_t waiting; /* writes outstanding */
-	uint32_t group;   /* of its writes, in the ledger */
-};
-
-struct ext4_io {
-	void *pool_link;
-	struct sl_ext4 *fs;
-	struct batch *batch;
-	struct sl_hyp_req req;
 };
 
 enum {
@@ -51,27 +22,11 @@ enum {
 static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag);
 static void journal_next(struct sl_ext4 *fs, int64_t now_ns);
 
-/* The file's data is durable up to this batch: also what another fsync, or nobody yet, had it written for. */
-static void promise_batches(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_file *file, uint64_t number)
-{
-	while (file->batches && file->batches->number <= number) {
-		struct batch *batch = file->batches;
-
-		assert(batch->waiting == 0);
-		file->batches = batch->next;
-		sl_ledger_promise(fs->config.disk->ledger, now_ns, batch->group);
-		sl_slab_put(&fs->batches, batch);
-	}
-	if (!file->batches) {
-		file->batches_end = &file->batches;
-	}
-}
-
 static void fsync_finish(struct sl_ext4_fsync *req, int64_t now_ns)
 {
 	struct sl_ext4 *fs = req->fs;
 
-	promise_batches(fs, now_ns, &fs->files[req->file], req->batch);
+	sl_page_cache_promise(&fs->cache, now_ns, req->file, &req->data);
 	if (fs->config.trace) {
 		sl_trace_span(fs->config.trace, "ext4", "fsync", req->tag, req->start_ns, now_ns);
 	}
@@ -183,7 +138,7 @@ static void journal_next(struct sl_ext4 *fs, int64_t now_ns)
 	req->tag = fs->journal_tag;
 	if (!flush) {
 		if (fs->journal_step == JOURNAL_RECORD) {
-			req->bytes = PAGE;
+			req->bytes = SL_PAGE;
 		}
 		if (fs->journal_at + req->bytes > JOURNAL_BYTES) {
 			fs->journal_at = 0;
@@ -205,7 +160,7 @@ static void commit_running(struct sl_ext4 *fs, int64_t now_ns, uint64_t tag)
 	fs->running++;
 	fs->running_blocks = 0;
 	fs->journal_step = JOURNAL_METADATA;
-	fs->journal.bytes = blocks * PAGE < max_bytes ? blocks * PAGE : max_bytes;
+	fs->journal.bytes = blocks * SL_PAGE < max_bytes ? blocks * SL_PAGE : max_bytes;
 	fs->journal.group = sl_ledger_group(fs->config.disk->ledger);
 	fs->journal_tag = tag;
 	fs->journal_start_ns = now_ns;
@@ -235,8 +190,9 @@ static void wait_for_journal(struct sl_ext4_fsync *req, int64_t now_ns)
 /* fsync */
 
 /* The data is written: now the journal, or only a flush (ext4_sync_file). */
-static void data_written(struct sl_ext4_fsync *req, int64_t now_ns)
+static void data_written(struct sl_timer *timer, int64_t now_ns)
 {
+	struct sl_ext4_fsync *req = sl_container_of(timer, struct sl_ext4_fsync, data.done);
 	struct sl_ext4 *fs = req->fs;
 
 	req->tid = req->datasync ? 0 : fs->files[req->file].tid;
@@ -248,185 +204,158 @@ static void data_written(struct sl_ext4_fsync *req, int64_t now_ns)
 	}
 }
 
-/* Is the file's data on the disk up to this batch? */
-static bool is_written(const struct sl_ext4_file *file, uint64_t number)
-{
-	for (const struct batch *batch = file->batches; batch && batch->number <= number;
-	     batch = batch->next) {
-		if (batch->waiting > 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void write_done(struct sl_timer *timer, int64_t now_ns)
-{
-	struct ext4_io *io = sl_container_of(timer, struct ext4_io, req.done);
-	struct batch *batch = io->batch;
-	struct sl_ext4_file *file = batch->file;
-
-	sl_slab_put(&io->fs->ios, io);
-	batch->waiting--;
-	if (batch->waiting > 0) {
-		return;
-	}
-	while (file->syncs && is_written(file, file->syncs->batch)) {
-		struct sl_ext4_fsync *req = file->syncs;
-
-		file->syncs = req->next;
-		file->syncs_end = req->next ? file->syncs_end : &file->syncs;
-		data_written(req, now_ns);
-	}
-}
-
-static void submit_extent(struct sl_ext4 *fs, int64_t now_ns, struct batch *batch, struct sl_extent extent,
-			  uint64_t tag)
-{
-	uint32_t max_bytes = fs->config.disk->max_io_bytes;
-
-	while (extent.start < extent.end) {
-		struct ext4_io *io = sl_slab_get(&fs->ios);
-		int64_t left = extent.end - extent.start;
-		uint32_t bytes = left < max_bytes ? (uint32_t)left : max_bytes;
-
-		io->fs = fs;
-		io->batch = batch;
-		io->req = (struct sl_hyp_req){
-		    .done.fire = write_done,
-		    .op = SL_HYP_WRITE,
-		    .zero = batch->file->zero,
-		    .hot = extent.start < batch->file->hot_bytes,
-		    .bytes = bytes,
-		    .offset_bytes = batch->file->base + extent.start,
-		    .tag = tag,
-		    .group = batch->group,
-		};
-		batch->waiting++;
-		sl_hyp_submit(fs->config.disk, now_ns, &io->req);
-		extent.start += bytes;
-	}
-}
-
-/* Sends all dirty data of the file to the disk, in its order. */
-static void write_back(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_file *file, uint64_t tag)
-{
-	struct batch *batch = sl_slab_get(&fs->batches);
-	struct sl_extent extent;
-
-	*batch = (struct batch){
-	    .file = file, .number = ++file->n_batches, .group = sl_ledger_group(fs->config.disk->ledger)};
-	*file->batches_end = batch;
-	file->batches_end = &batch->next;
-	while (sl_extents_find(&file->dirty, 0, &extent)) {
-		sl_extents_remove(&file->dirty, extent.start, extent.end);
-		submit_extent(fs, now_ns, batch, extent, tag);
-	}
-}
-
-/* Writes what is dirty and waits for all that is on its way, whoever sent it (file_write_and_wait_range). */
 static void write_dirty(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_ext4_fsync *req = sl_container_of(timer, struct sl_ext4_fsync, job.done);
-	struct sl_ext4_file *file = &req->fs->files[req->file];
 
-	if (file->dirty.count > 0) {
-		write_back(req->fs, now_ns, file, req->tag);
-	}
-	req->batch = file->n_batches;
-	if (is_written(file, req->batch)) {
-		data_written(req, now_ns);
-	} else {
-		req->next = NULL;
-		*file->syncs_end = req;
-		file->syncs_end = &req->next;
+	req->data.done.fire = data_written;
+	if (sl_page_cache_sync(&req->fs->cache, now_ns, req->file, req->tag, &req->data)) {
+		data_written(&req->data.done, now_ns);
 	}
 }
 
 void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req)
 {
-	struct sl_ext4_file *file = &fs->files[req->file];
-	int64_t requests = file->dirty.count > 0 ? file->dirty.count : 1;
+	int64_t requests = sl_page_cache_requests(&fs->cache, req->file);
 
 	req->fs = fs;
 	req->start_ns = now_ns;
 	req->job.done.fire = write_dirty;
-	sl_cpu_run(fs->config.cpu, now_ns, &req->job, requests * fs->config.block_cpu_ns);
+	sl_cpu_run(fs->config.cpu, now_ns, &req->job,
+		   (requests > 0 ? requests : 1) * fs->config.block_cpu_ns);
 }
 
 /* Files */
 
-int64_t sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index, int64_t offset, uint32_t bytes,
-		      bool zero)
+/* jbd2 commits by itself what is older than its interval (kjournald2). */
+static void commit_due(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_ext4 *fs = sl_container_of(timer, struct sl_ext4, commit_timer);
+	int64_t due_ns = fs->running_since_ns + fs->config.commit_interval_ns;
+
+	if (fs->running_blocks == 0) {
+		return;
+	}
+	if (now_ns < due_ns) { /* another transaction than the one it was armed for */
+		sl_loop_arm(fs->config.loop, timer, due_ns);
+	} else if (fs->committing) {
+		fs->commit_wanted = true;
+	} else {
+		commit_running(fs, now_ns, 0);
+	}
+}
+
+static void join_transaction(struct sl_ext4 *fs)
+{
+	if (fs->running_blocks == 0) {
+		fs->running_since_ns = sl_loop_now(fs->config.loop);
+	}
+	fs->running_blocks++;
+	if (fs->config.commit_interval_ns > 0 && !fs->commit_timer.armed) {
+		sl_loop_arm(fs->config.loop, &fs->commit_timer,
+			    fs->running_since_ns + fs->config.commit_interval_ns);
+	}
+}
+
+/* The file was written: its time stamp changes, once per tick. */
+static void touch(struct sl_ext4 *fs, int64_t now_ns, uint32_t file_index)
 {
 	struct sl_ext4_file *file = &fs->files[file_index];
-	int64_t start = offset / PAGE * PAGE, end = (offset + bytes + PAGE - 1) / PAGE * PAGE;
-	int64_t tick = now_ns / fs->config.tick_ns, new_bytes;
+	int64_t tick = now_ns / fs->config.tick_ns;
 	uint32_t table = file_index / INODES_PER_BLOCK;
 
-	file->zero = zero && (file->dirty.count == 0 || file->zero);
-	new_bytes = sl_extents_add(&file->dirty, start, end);
 	if (tick == file->mtime_tick) {
-		return new_bytes;
+		return;
 	}
 	file->mtime_tick = tick;
 	file->tid = fs->running;
 	if (fs->table_tid[table] != fs->running) {
 		fs->table_tid[table] = fs->running;
-		fs->running_blocks++;
+		join_transaction(fs);
 	}
-	return new_bytes;
+}
+
+int64_t sl_ext4_write(struct sl_ext4 *fs, int64_t now_ns, uint32_t file, int64_t offset, int64_t bytes,
+		      bool zero)
+{
+	touch(fs, now_ns, file);
+	return sl_page_cache_write(&fs->cache, file, offset / SL_PAGE * SL_PAGE,
+				   (offset + bytes + SL_PAGE - 1) / SL_PAGE * SL_PAGE, zero);
+}
+
+void sl_ext4_direct(struct sl_ext4 *fs, int64_t now_ns, struct sl_page_cache_direct *req)
+{
+	if (req->write) {
+		touch(fs, now_ns, req->file);
+	}
+	sl_page_cache_direct(&fs->cache, now_ns, req);
 }
 
 void sl_ext4_set_hot(struct sl_ext4 *fs, uint32_t file, int64_t bytes)
 {
-	fs->files[file].hot_bytes = bytes;
+	sl_page_cache_set_hot(&fs->cache, file, bytes);
 }
 
 bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file)
 {
-	const struct sl_ext4_file *f = &fs->files[file];
-
-	return f->dirty.count == 0 && is_written(f, f->n_batches) && f->tid <= fs->committed &&
+	return sl_page_cache_is_clean(&fs->cache, file) && fs->files[file].tid <= fs->committed &&
 	       !sl_hyp_has_flush(fs->config.disk);
 }
 
 int64_t sl_ext4_position(const struct sl_ext4 *fs, uint32_t file, int64_t offset)
 {
-	return fs->files[file].base + offset;
+	return sl_page_cache_position(&fs->cache, file, offset);
+}
+
+static int64_t share_of(int64_t bytes, int64_t percent)
+{
+	return percent > 0 ? bytes * percent / 100 : INT64_MAX;
+}
+
+static int init_cache(struct sl_ext4 *fs, uint32_t n_files, int64_t file_bytes)
+{
+	const struct sl_ext4_config *config = &fs->config;
+	struct sl_page_cache_config cache = {
+	    .loop = config->loop,
+	    .cpu = config->cpu,
+	    .disk = config->disk,
+	    .start = FILES_START,
+	    .stride = (file_bytes + SL_PAGE - 1) / SL_PAGE * SL_PAGE,
+	    .block_cpu_ns = config->block_cpu_ns,
+	    .background_bytes = share_of(config->cache_bytes, config->background_percent),
+	    .limit_bytes = share_of(config->cache_bytes, config->limit_percent),
+	    .interval_ns = config->writeback_interval_ns,
+	    .expire_ns = config->expire_ns,
+	    .requests = config->requests > 0 ? config->requests : INT64_MAX,
+	};
+
+	if (cache.background_bytes >= cache.limit_bytes) { /* domain_dirty_limits */
+		cache.background_bytes = cache.limit_bytes / 2;
+	}
+	return sl_page_cache_init(&fs->cache, &cache, n_files);
 }
 
 int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32_t n_files,
 		 int64_t file_bytes)
 {
-	*fs = (struct sl_ext4){.config = *config, .n_files = n_files, .running = 1, .next_base = FILES_START};
-	sl_slab_init(&fs->ios, sizeof(struct ext4_io));
-	sl_slab_init(&fs->batches, sizeof(struct batch));
+	*fs = (struct sl_ext4){.config = *config, .running = 1, .commit_timer.fire = commit_due};
 	fs->files = calloc(n_files, sizeof(*fs->files));
 	fs->table_tid = calloc(n_files / INODES_PER_BLOCK + 1, sizeof(*fs->table_tid));
-	if (!fs->files || !fs->table_tid) {
+	if (init_cache(fs, n_files, file_bytes) < 0 || !fs->files || !fs->table_tid) {
 		sl_ext4_fini(fs);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n_files; i++) {
-		fs->files[i].base = fs->next_base;
 		fs->files[i].mtime_tick = -1;
-		fs->files[i].batches_end = &fs->files[i].batches;
-		fs->files[i].syncs_end = &fs->files[i].syncs;
-		fs->next_base += (file_bytes + PAGE - 1) / PAGE * PAGE;
 	}
 	return 0;
 }
 
 void sl_ext4_fini(struct sl_ext4 *fs)
 {
-	for (uint32_t i = 0; fs->files && i < fs->n_files; i++) {
-		sl_extents_fini(&fs->files[i].dirty);
-	}
+	sl_page_cache_fini(&fs->cache);
 	free(fs->files);
 	free(fs->table_tid);
-	sl_slab_fini(&fs->ios);
-	sl_slab_fini(&fs->batches);
 	fs->files = NULL;
 	fs->table_tid = NULL;
 }

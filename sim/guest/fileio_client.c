@@ -22,7 +22,9 @@ struct fileio_thread {
 	struct sl_cpu_job job;
 	struct sl_ext4_fsync fsync;
 	struct sl_hyp_req read;
-	int64_t cpu_ns; /* gathered, not yet spent */
+	struct sl_page_cache_direct direct;
+	struct sl_page_cache_waiter room; /* in the page cache, for more dirty data */
+	int64_t cpu_ns;                   /* gathered, not yet spent */
 	int64_t start_ns;
 	int64_t left_bytes; /* of the read */
 	uint64_t tag;
@@ -45,14 +47,20 @@ struct fileio_client {
 
 static void run(struct fileio_thread *thread, int64_t now_ns);
 
+static bool is_direct(const struct fileio_thread *thread)
+{
+	return thread->client->client.env.workload->direct && thread->request.op <= SL_FILEIO_WRITE;
+}
+
 static void waited(struct fileio_thread *thread, int64_t now_ns)
 {
+	static const char *const names[] = {
+	    [SL_FILEIO_READ] = "read", [SL_FILEIO_WRITE] = "write", [SL_FILEIO_FSYNC] = "fsync"};
 	struct sl_client *client = &thread->client->client;
 
 	sl_hist_add(&client->report.latency, now_ns - thread->start_ns);
 	if (client->env.trace) {
-		sl_trace_span(client->env.trace, "guest",
-			      thread->request.op == SL_FILEIO_READ ? "read" : "fsync", thread->tag,
+		sl_trace_span(client->env.trace, "guest", names[thread->request.op], thread->tag,
 			      thread->start_ns, now_ns);
 	}
 	run(thread, now_ns);
@@ -101,6 +109,45 @@ static void start_read(struct fileio_thread *thread, int64_t now_ns)
 	read_part(thread, now_ns);
 }
 
+static void direct_done(struct sl_timer *timer, int64_t now_ns)
+{
+	waited(sl_container_of(timer, struct fileio_thread, direct.done), now_ns);
+}
+
+static void start_direct(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct fileio_client *io = thread->client;
+
+	thread->direct = (struct sl_page_cache_direct){
+	    .done.fire = direct_done,
+	    .file = thread->request.file,
+	    .write = thread->request.op == SL_FILEIO_WRITE,
+	    .zero = true,
+	    .offset = (int64_t)thread->request.offset_bytes,
+	    .bytes = (int64_t)io->client.env.workload->block_bytes,
+	    .tag = thread->tag,
+	};
+	sl_ext4_direct(&io->fs, now_ns, &thread->direct);
+}
+
+static void room_made(struct sl_timer *timer, int64_t now_ns)
+{
+	waited(sl_container_of(timer, struct fileio_thread, room.done), now_ns);
+}
+
+/* The writer has filled memory with dirty data, and waits until write-back has made room. */
+static void wait_for_room(struct fileio_thread *thread, int64_t now_ns)
+{
+	struct sl_page_cache *cache = &thread->client->fs.cache;
+
+	if (!sl_page_cache_is_full(cache)) {
+		run(thread, now_ns);
+		return;
+	}
+	thread->room.done.fire = room_made;
+	sl_page_cache_throttle(cache, &thread->room);
+}
+
 /* The gathered CPU time is spent: now the request that waits for storage, or the end. */
 static void cpu_spent(struct sl_timer *timer, int64_t now_ns)
 {
@@ -112,9 +159,16 @@ static void cpu_spent(struct sl_timer *timer, int64_t now_ns)
 		return;
 	}
 	thread->start_ns = now_ns;
+	if (is_direct(thread)) {
+		start_direct(thread, now_ns);
+		return;
+	}
 	switch (thread->request.op) {
 	case SL_FILEIO_READ:
 		start_read(thread, now_ns);
+		break;
+	case SL_FILEIO_WRITE:
+		wait_for_room(thread, now_ns);
 		break;
 	case SL_FILEIO_FSYNC:
 		thread->fsync.file = thread->request.file;
@@ -122,7 +176,6 @@ static void cpu_spent(struct sl_timer *timer, int64_t now_ns)
 		thread->fsync.done.fire = fsync_done;
 		sl_ext4_fsync(&io->fs, now_ns, &thread->fsync);
 		break;
-	case SL_FILEIO_WRITE:
 	case SL_FILEIO_END:
 		io->running--;
 		if (io->running == 0) {
@@ -138,7 +191,7 @@ static void buffered_write(struct fileio_thread *thread, int64_t now_ns)
 
 	if (sl_ext4_write(&io->fs, now_ns + thread->cpu_ns, thread->request.file,
 			  (int64_t)thread->request.offset_bytes,
-			  (uint32_t)io->client.env.workload->block_bytes, true) > 0) {
+			  (int64_t)io->client.env.workload->block_bytes, true) > 0) {
 		io->free = 0;
 	}
 }
@@ -148,12 +201,17 @@ static bool try_without_waiting(struct fileio_thread *thread, int64_t now_ns)
 {
 	struct fileio_client *io = thread->client;
 
+	if (is_direct(thread)) { /* a bare system call: nothing is copied */
+		thread->cpu_ns += io->sync_cpu_ns;
+		sl_client_note(&io->client, now_ns);
+		return false;
+	}
 	switch (thread->request.op) {
 	case SL_FILEIO_WRITE:
 		thread->cpu_ns += io->request_cpu_ns;
 		buffered_write(thread, now_ns);
 		sl_client_note(&io->client, now_ns);
-		return true;
+		return !sl_page_cache_is_full(&io->fs.cache);
 	case SL_FILEIO_READ:
 		thread->cpu_ns += io->request_cpu_ns;
 		sl_client_note(&io->client, now_ns);
@@ -193,10 +251,9 @@ static void run(struct fileio_thread *thread, int64_t now_ns)
 	thread->waits = false;
 	for (int i = 0; i < GATHER_MAX && thread->cpu_ns < GATHER_NS && !thread->waits; i++) {
 		if (time_is_up(thread, now_ns) || takes_no_time(io, now_ns, thread->cpu_ns)) {
-			thread->request.op = SL_FILEIO_END;
-		} else {
-			sl_fileio_next(&io->source, &thread->request);
+			sl_fileio_end(&io->source);
 		}
+		sl_fileio_next(&io->source, &thread->request);
 		thread->waits = !try_without_waiting(thread, now_ns);
 	}
 	thread->tag = thread->waits ? ++io->requests : thread->tag;
@@ -229,14 +286,7 @@ static int init_files(struct fileio_client *io)
 	const struct sl_client_env *env = &io->client.env;
 	const struct sl_workload *workload = env->workload;
 	const struct sl_box *box = env->box;
-	struct sl_ext4_config fs = {
-	    .loop = env->loop,
-	    .cpu = env->cpu,
-	    .disk = env->hyp,
-	    .trace = env->trace,
-	    .block_cpu_ns = (int64_t)box->guest_block_cpu_ns,
-	    .tick_ns = (int64_t)box->guest_tick_ns,
-	};
+	struct sl_ext4_config fs = sl_client_fs(env);
 	struct sl_fileio_config source = {
 	    .mode = (enum sl_fileio_mode)workload->mode,
 	    .files = (uint32_t)workload->files,
@@ -244,6 +294,7 @@ static int init_files(struct fileio_client *io)
 	    .block_bytes = (uint32_t)workload->block_bytes,
 	    .fsync_every = (uint32_t)workload->fsync_every,
 	    .max_requests = (uint64_t)workload->max_requests,
+	    .fsync_end = (enum sl_fileio_end)workload->fsync_end,
 	};
 	double cache = box->guest_memory_bytes * box->guest_cache_share;
 

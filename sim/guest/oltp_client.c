@@ -237,14 +237,7 @@ static int init_database(struct oltp_client *oltp)
 {
 	const struct sl_client_env *env = &oltp->client.env;
 	const struct sl_box *box = env->box;
-	struct sl_ext4_config fs = {
-	    .loop = env->loop,
-	    .cpu = env->cpu,
-	    .disk = env->hyp,
-	    .trace = env->trace,
-	    .block_cpu_ns = (int64_t)box->guest_block_cpu_ns,
-	    .tick_ns = (int64_t)box->guest_tick_ns,
-	};
+	struct sl_ext4_config fs = sl_client_fs(env);
 	struct sl_innodb_config db = database_of(box, env->workload);
 	int rc = sl_ext4_init(&oltp->fs, &fs, SL_INNODB_FILES, sl_innodb_file_bytes(&db));
 

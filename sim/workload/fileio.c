@@ -47,17 +47,34 @@ static void next_sync(struct sl_fileio *io, struct sl_fileio_request *ret)
 	}
 }
 
+void sl_fileio_end(struct sl_fileio *io)
+{
+	io->ended = true;
+}
+
+static bool is_at_end(const struct sl_fileio *io, uint64_t blocks)
+{
+	return io->ended || (io->config.max_requests > 0 && io->requests >= io->config.max_requests) ||
+	       (is_sequential(io) && io->position == blocks);
+}
+
+/* Are the files synced once more at the end? */
+static bool ends_with_sync(const struct sl_fileio *io)
+{
+	return io->dirty &&
+	       io->config.fsync_end >= (io->ended ? SL_FILEIO_END_ALWAYS : SL_FILEIO_END_AFTER_REQUESTS);
+}
+
 void sl_fileio_next(struct sl_fileio *io, struct sl_fileio_request *ret)
 {
 	const struct sl_fileio_config *config = &io->config;
 	uint64_t blocks = config->file_bytes / config->block_bytes, all = blocks * config->files, block;
 
-	if (sync_due(io)) {
+	if ((!io->ended && sync_due(io)) || (is_at_end(io, all) && ends_with_sync(io))) {
 		next_sync(io, ret);
 		return;
 	}
-	if ((config->max_requests > 0 && io->requests >= config->max_requests) ||
-	    (is_sequential(io) && io->position == all)) {
+	if (is_at_end(io, all)) {
 		*ret = (struct sl_fileio_request){.op = SL_FILEIO_END};
 		return;
 	}

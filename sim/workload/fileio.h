@@ -28,6 +28,12 @@ enum sl_fileio_op {
 	SL_FILEIO_END
 };
 
+enum sl_fileio_end { /* when all files are synced at the end */
+	SL_FILEIO_END_NEVER,
+	SL_FILEIO_END_AFTER_REQUESTS, /* not when the caller ends it (0.4) */
+	SL_FILEIO_END_ALWAYS          /* 1.0 */
+};
+
 struct sl_fileio_config {
 	enum sl_fileio_mode mode;
 	uint32_t files;
@@ -35,6 +41,7 @@ struct sl_fileio_config {
 	uint32_t block_bytes;
 	uint32_t fsync_every;  /* 0 = never */
 	uint64_t max_requests; /* 0 = no limit */
+	enum sl_fileio_end fsync_end;
 };
 
 struct sl_fileio_request {
@@ -52,9 +59,13 @@ struct sl_fileio {
 	uint64_t position; /* next block of the sequential modes */
 	uint32_t syncing;  /* next file to fsync */
 	bool dirty;        /* written since all files were last synced */
+	bool ended;        /* by the caller */
 };
 
 void sl_fileio_init(struct sl_fileio *io, const struct sl_fileio_config *config, uint64_t seed);
+
+/* Time is up: no new requests, only what fsync_end asks for. */
+void sl_fileio_end(struct sl_fileio *io);
 
 /* Draws the next request; SL_FILEIO_END when max_requests or, in the sequential modes, the last block is
  * done. */

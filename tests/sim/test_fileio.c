@@ -28,3 +28,73 @@ Test(fileio, more_than_4_gib_of_dirty_data_are_written_as_fast_as_less)
 	}
 	sl_scenario_free(sc);
 }
+
+#define MIRROR_OF_DISKS                                                                                \
+	"title: t\nhost: {profile: modern-xeon, hypervisor: qemu}\n"                                   \
+	"nas: {vcpus: 4, memory: 16GiB, zil: 2.1}\n"                                                   \
+	"pool: {data: {layout: mirror, disks: [hdd-7200-desktop x 2]}, compression: off, recordsize: " \
+	"64KiB}\n"
+
+static double with(struct sl_scenario *sc, const char *key, const char *value, const char *workload)
+{
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_scenario_set(sc, key, value, "test", &err), 0, "%s", err.msg);
+	return rate_of(sc, "base", workload);
+}
+
+/*
+ * 1 MiB buffered writes for 30 s that nobody syncs. In memory stay 20 % of the page cache, 0.6 of the
+ * guest's: 123 MiB of 1 GiB, 983 MiB of 8 GiB. The rest goes at the pace of the disks, 150 MB/s on the
+ * average of their zones and a third more outside. So: 107..200 MiB/s, and with 8 GiB (983 - 123) / 30 = 28.7
+ * MiB/s more.
+ */
+Test(fileio, buffered_writes_run_at_the_pools_rate_but_for_what_fits_into_memory)
+{
+	struct sl_scenario *sc = load_text(
+	    MIRROR_OF_DISKS "workloads:\n"
+			    "  w: {kind: fileio, mode: seqwr, block: 1MiB, files: 1, file_total: 50GiB, "
+			    "fsync_every: 0, max_time: 30s, max_requests: 0}\n");
+	double small = with(sc, "guests.memory", "1GiB", "w"), large = with(sc, "guests.memory", "8GiB", "w");
+
+	cr_assert(small > 107 && small < 200, "%.1f MiB/s", small);
+	cr_assert(fabs(large - small - 28.7) < 6, "%.1f and %.1f MiB/s", small, large);
+	sl_scenario_free(sc);
+}
+
+/* The last fsync counts where sysbench has it within the measured time: then memory helps nothing. */
+Test(fileio, an_fsync_at_the_end_takes_back_what_memory_gave)
+{
+	struct sl_scenario *sc = load_text(
+	    MIRROR_OF_DISKS
+	    "guests: [{memory: 8GiB}]\nworkloads:\n"
+	    "  w: {kind: fileio, mode: seqwr, block: 1MiB, files: 1, file_total: 2GiB, fsync_every: 0, "
+	    "max_time: 0s, max_requests: 2048}\n"
+	    "  no: {kind: fileio, mode: seqwr, block: 1MiB, files: 1, file_total: 2GiB, fsync_every: 0, "
+	    "max_time: 0s, max_requests: 2048, fsync_end: never}\n");
+	double synced = rate_of(sc, "base", "w"), not = rate_of(sc, "base", "no");
+
+	/* 983 MiB stay in the guest's memory, and the pool holds 1.6 GiB of dirty data: no disk is needed for
+	 * 2 GiB. */
+	cr_assert(synced < 200, "%.1f MiB/s", synced);
+	cr_assert(not > 5 * synced, "%.1f and %.1f MiB/s", synced, not );
+	sl_scenario_free(sc);
+}
+
+/* O_DIRECT with one request at a time: each is a round trip, whatever the memory. */
+Test(fileio, direct_writes_wait_for_the_server)
+{
+	struct sl_scenario *sc = load_text(
+	    MIRROR_OF_DISKS "guests: [{memory: 8GiB}]\nworkloads:\n"
+			    "  w: {kind: fileio, mode: seqwr, block: 64KiB, files: 1, file_total: 1GiB, "
+			    "fsync_every: 0, fsync_end: never, max_requests: 2000}\n"
+			    "  d: {kind: fileio, mode: seqwr, block: 64KiB, files: 1, file_total: 1GiB, "
+			    "fsync_every: 0, fsync_end: never, max_requests: 2000, direct: yes}\n");
+	double buffered = rate_of(sc, "base", "w"), direct = rate_of(sc, "base", "d");
+	struct sl_box box;
+
+	cr_assert_eq(sl_scenario_box(sc, 0, &box, NULL), 0);
+	cr_assert(direct < 1e9 / (box.hyp_op_delay_ns + box.nfsd_op_cpu_ns), "%.0f/s", direct);
+	cr_assert(buffered > 2 * direct, "%.0f and %.0f/s", buffered, direct);
+	sl_scenario_free(sc);
+}

@@ -19,7 +19,9 @@ struct guest {
 	struct sl_ext4 fs;
 };
 
-static inline struct guest *guest_new(int client, uint32_t n_files, int64_t file_bytes)
+/* `config` but for loop, CPU and disk. */
+static inline struct guest *guest_with(int client, uint32_t n_files, int64_t file_bytes,
+				       struct sl_ext4_config config)
 {
 	struct sl_box box = {.client = client,
 			     .nic = SL_NIC_VIRTIO,
@@ -28,7 +30,6 @@ static inline struct guest *guest_new(int client, uint32_t n_files, int64_t file
 			     .nas_memory_bytes = 8e9,
 			     .hyp_max_io_bytes = 65536};
 	struct guest *guest = calloc(1, sizeof(*guest));
-	struct sl_ext4_config config = {.tick_ns = TICK};
 
 	cr_assert_not_null(guest);
 	guest->loop = sl_loop_new_virtual();
@@ -41,6 +42,12 @@ static inline struct guest *guest_new(int client, uint32_t n_files, int64_t file
 	config.disk = &guest->hyp;
 	cr_assert_eq(sl_ext4_init(&guest->fs, &config, n_files, file_bytes), 0);
 	return guest;
+}
+
+/* Without limits of dirty data, and nothing written because of its age. */
+static inline struct guest *guest_new(int client, uint32_t n_files, int64_t file_bytes)
+{
+	return guest_with(client, n_files, file_bytes, (struct sl_ext4_config){.tick_ns = TICK});
 }
 
 static inline void guest_free(struct guest *guest)

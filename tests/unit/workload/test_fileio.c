@@ -140,3 +140,30 @@ Test(fileio, the_offsets_are_those_of_the_seed)
 	}
 	cr_assert(differences > 90);
 }
+
+Test(fileio, the_last_sync_comes_with_the_last_request_or_also_when_time_is_up)
+{
+	static const enum sl_fileio_end ends[] = {SL_FILEIO_END_NEVER, SL_FILEIO_END_AFTER_REQUESTS,
+						  SL_FILEIO_END_ALWAYS};
+	static const char *const by_requests[] = {"WWWWW..", "WWWWWFF", "WWWWWFF"};
+	static const char *const by_time[] = {"WW..", "WW..", "WWFF"};
+
+	for (int i = 0; i < 3; i++) {
+		struct sl_fileio_config config = usual;
+		struct sl_fileio io;
+		char buf[16];
+
+		config.files = 2;
+		config.fsync_every = 0;
+		config.max_requests = 5;
+		config.fsync_end = ends[i];
+		sl_fileio_init(&io, &config, 1);
+		cr_assert_str_eq(letters(&io, buf, 7), by_requests[i]);
+		cr_assert_str_eq(letters(&io, buf, 1), ".");
+		sl_fileio_init(&io, &config, 1);
+		letters(&io, buf, 2);
+		sl_fileio_end(&io);
+		cr_assert_str_eq(letters(&io, buf + 2, 2), by_time[i] + 2);
+		cr_assert_str_eq(letters(&io, buf, 1), ".");
+	}
+}
