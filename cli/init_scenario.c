@@ -92,16 +92,18 @@ static void render_box(const struct sl_init *a, FILE *out)
 void sl_init_render(const struct sl_init *a, FILE *out)
 {
 	render_box(a, out);
-	fprintf(
-	    out,
-	    "# oltp: %s thread%s that commit%s. commit4k: the bare NFS write of 4 KiB below each of them.\n"
-	    "workloads:\n"
-	    "  oltp: {kind: oltp, threads: %s, rows: %s, max_time: 60s, max_requests: 10000}\n"
-	    "  commit4k: {kind: syncwrite, block: 4KiB, file_total: 256MiB, pattern: sequential, "
-	    "max_requests: "
-	    "5000}\n\n",
-	    a->threads, strcmp(a->threads, "1") == 0 ? "" : "s", strcmp(a->threads, "1") == 0 ? "s" : "",
-	    a->threads, a->rows);
+	fprintf(out,
+		"# oltp: %s thread%s that commit%s. commit4k: the bare NFS write of 4 KiB below each of "
+		"them; its "
+		"data is\n"
+		"# random bytes (data: random; zero, or 2.0x for what compresses to a half).\n"
+		"workloads:\n"
+		"  oltp: {kind: oltp, threads: %s, rows: %s, max_time: 60s, max_requests: 10000}\n"
+		"  commit4k: {kind: syncwrite, block: 4KiB, file_total: 256MiB, pattern: sequential, "
+		"max_requests: "
+		"5000}\n\n",
+		a->threads, strcmp(a->threads, "1") == 0 ? "" : "s", strcmp(a->threads, "1") == 0 ? "s" : "",
+		a->threads, a->rows);
 	fputs("# What is compared: each variant changes keys of the box above.\n"
 	      "variants:\n"
 	      "  none: {}\n",

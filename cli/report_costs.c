@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "cli/json_text.h"
 #include "cli/prose.h"
@@ -169,6 +170,62 @@ static void text_losses(const struct sl_report *report, FILE *out)
 	line_print(&safe, out);
 }
 
+/* What a load writes, and reads. */
+static void data_text(const struct sl_workload *workload, const struct sl_box *box, char *buf, size_t size)
+{
+	double ratio = sl_workload_ratio(workload, box);
+
+	if (sl_workload_writes_zeros(workload)) {
+		snprintf(buf, size,
+			 "zero bytes, holes where the pool compresses: no disk writes or reads them");
+	} else if (ratio > 1) {
+		snprintf(buf, size, "bytes that compress to 1/%.3g", ratio);
+	} else {
+		snprintf(buf, size, "random bytes");
+	}
+}
+
+static bool was_run(const struct sl_result *result, int w)
+{
+	for (int i = 0; i < result->n_cells; i++) {
+		if (result->cells[i].workload == w) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One line: neighbours that write the same are named together. */
+static void text_data(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	struct line line = {0};
+	char last[96] = "";
+
+	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
+		const struct sl_workload *workload = sl_scenario_workload(sc, w);
+		bool has_data = workload->kind == SL_WL_FILEIO || workload->kind == SL_WL_SYNCWRITE;
+		char text[96];
+		struct sl_box box;
+
+		if (!has_data || !was_run(report->result, w) || sl_scenario_box(sc, 0, &box, NULL) < 0) {
+			continue;
+		}
+		data_text(workload, &box, text, sizeof(text));
+		if (last[0] != '\0' && strcmp(text, last) != 0) {
+			line_add(&line, ": %s; %s", last, workload->name);
+		} else {
+			line_add(&line, "%s%s", line.used > 0 ? ", " : "", workload->name);
+		}
+		memcpy(last, text, sizeof(last));
+	}
+	if (line.used > 0) {
+		line_add(&line, ": %s", last);
+		fputs("data of the loads:\n", out);
+		line_print(&line, out);
+	}
+}
+
 static void text_wear(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
@@ -195,6 +252,7 @@ void sl_costs_text(const struct sl_report *report, FILE *out)
 {
 	text_losses(report, out);
 	text_wear(report, out);
+	text_data(report, out);
 }
 
 static void html_row(const struct sl_report *report, const struct sl_cell *cell, FILE *out)

@@ -24,6 +24,7 @@ static const char *unit_name(enum sl_unit unit)
 		return "B/s";
 	case SL_UNIT_IOPS:
 		return "1/s";
+	case SL_UNIT_DATA:
 	case SL_UNIT_NONE:
 		break;
 	}

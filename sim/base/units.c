@@ -30,6 +30,7 @@ static const struct suffix rate_suffixes[] = {{"B/s", 1},           {"KiB/s", 0x
 static const struct suffix link_suffixes[] = {{"GbE", 125e6},    {"B/s", 1},    {"KB/s", 1e3},
 					      {"MB/s", 1e6},     {"GB/s", 1e9}, {"Mbit/s", 125000.0},
 					      {"Gbit/s", 125e6}, {NULL, 0}};
+static const struct suffix data_suffixes[] = {{"x", 1}, {NULL, 0}};
 static const struct suffix iops_suffixes[] = {{"/s", 1}, {"IOPS", 1}, {NULL, 0}};
 
 static const struct {
@@ -43,7 +44,18 @@ static const struct {
     [SL_UNIT_RATE] = {rate_suffixes, "a rate such as 100MB/s, 90MiB/s or 1Gbit/s"},
     [SL_UNIT_LINK] = {link_suffixes, "virtual, or a line rate such as 10GbE"},
     [SL_UNIT_IOPS] = {iops_suffixes, "a rate such as 500/s or 500IOPS"},
+    [SL_UNIT_DATA] = {data_suffixes, "a word, zero or random, or how far it compresses, such as 2.0x"},
 };
+
+/* Words in place of a number. */
+static const struct {
+	enum sl_unit unit;
+	const char *name;
+	double value;
+} words[] = {{SL_UNIT_LINK, "virtual", 0},
+	     {SL_UNIT_DATA, "auto", -1},
+	     {SL_UNIT_DATA, "zero", 0},
+	     {SL_UNIT_DATA, "random", 1}};
 
 static const char *skip_digits(const char *p)
 {
@@ -145,9 +157,11 @@ int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_e
 	double value;
 
 	assert((size_t)unit < sizeof(kinds) / sizeof(kinds[0]));
-	if (unit == SL_UNIT_LINK && strcmp(text, "virtual") == 0) {
-		*ret = 0;
-		return 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (unit == words[i].unit && strcmp(text, words[i].name) == 0) {
+			*ret = words[i].value;
+			return 0;
+		}
 	}
 	if (end == NULL) {
 		return sl_err_set(err, -EINVAL, "\"%.40s\" is not a number; write %s", text,
@@ -160,6 +174,10 @@ int sl_units_parse(const char *text, enum sl_unit unit, double *ret, struct sl_e
 	}
 	if (!number_value(text, &value) || !__builtin_isfinite(value * suffix->factor)) {
 		return sl_err_set(err, -EINVAL, "\"%.40s\" is out of range; write %s", text,
+				  kinds[unit].form);
+	}
+	if (unit == SL_UNIT_DATA && value < 1) {
+		return sl_err_set(err, -EINVAL, "\"%.40s\" is less than 1x; write %s", text,
 				  kinds[unit].form);
 	}
 	*ret = snap_to_integer(value * suffix->factor);

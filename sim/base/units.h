@@ -13,7 +13,9 @@ enum sl_unit {
 	SL_UNIT_BYTES, /* B, KiB, MiB, GiB, TiB or K, M, G, T, KB (1000), MB, GB, TB -> bytes */
 	SL_UNIT_LINK,  /* "virtual" -> 0; line rate of a wire, GbE or as SL_UNIT_RATE -> bytes per second */
 	SL_UNIT_RATE,  /* bytes unit + "/s", Mbit/s, Gbit/s -> bytes per second */
-	SL_UNIT_IOPS   /* "/s" or "IOPS" -> per second */
+	SL_UNIT_IOPS,  /* "/s" or "IOPS" -> per second */
+	SL_UNIT_DATA   /* what a load writes: "zero" -> 0; "random" -> 1; "2.0x", how far it compresses, -> 2;
+			  "auto" -> -1 */
 };
 
 /* Parses all of `text`; *ret is in the base unit (ns, bytes, bytes/s, 1/s). "4x", "nan", "inf", "",

@@ -37,6 +37,7 @@ struct fileio_client {
 	struct sl_ext4 fs;
 	struct sl_rng cache;
 	double hit_share;
+	bool zero; /* what is written, and was */
 	int64_t request_cpu_ns, sync_cpu_ns;
 	uint64_t requests; /* for tags */
 	int running;
@@ -101,7 +102,7 @@ static void start_read(struct fileio_thread *thread, int64_t now_ns)
 	thread->read = (struct sl_hyp_req){
 	    .done.fire = read_done,
 	    .op = SL_HYP_READ,
-	    .zero = true,
+	    .zero = io->zero,
 	    .offset_bytes =
 		sl_ext4_position(&io->fs, thread->request.file, (int64_t)thread->request.offset_bytes),
 	    .tag = thread->tag,
@@ -122,7 +123,7 @@ static void start_direct(struct fileio_thread *thread, int64_t now_ns)
 	    .done.fire = direct_done,
 	    .file = thread->request.file,
 	    .write = thread->request.op == SL_FILEIO_WRITE,
-	    .zero = true,
+	    .zero = io->zero,
 	    .offset = (int64_t)thread->request.offset_bytes,
 	    .bytes = (int64_t)io->client.env.workload->block_bytes,
 	    .tag = thread->tag,
@@ -191,7 +192,7 @@ static void buffered_write(struct fileio_thread *thread, int64_t now_ns)
 
 	if (sl_ext4_write(&io->fs, now_ns + thread->cpu_ns, thread->request.file,
 			  (int64_t)thread->request.offset_bytes,
-			  (int64_t)io->client.env.workload->block_bytes, true) > 0) {
+			  (int64_t)io->client.env.workload->block_bytes, io->zero) > 0) {
 		io->free = 0;
 	}
 }
@@ -298,6 +299,7 @@ static int init_files(struct fileio_client *io)
 	};
 	double cache = box->guest_memory_bytes * box->guest_cache_share;
 
+	io->zero = sl_workload_writes_zeros(workload);
 	io->hit_share = cache / workload->file_total_bytes;
 	io->request_cpu_ns = (int64_t)(box->guest_file_cpu_ns * workload->block_bytes / CPU_BLOCK);
 	io->sync_cpu_ns = (int64_t)box->guest_fsync_cpu_ns;

@@ -100,6 +100,7 @@ static void start_write(struct slot *slot, int64_t now_ns)
 	    .done.fire = write_done,
 	    .op = SL_STORE_WRITE,
 	    .stable = workload->stable == SL_WRITE_FILE_SYNC ? SL_FILE_SYNC : SL_UNSTABLE,
+	    .zero = sl_workload_writes_zeros(workload),
 	    .bytes = (uint32_t)workload->block_bytes,
 	    .file = SYNCWRITE_FILE,
 	    .offset_bytes = (int64_t)block * (int64_t)workload->block_bytes,

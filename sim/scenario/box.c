@@ -25,3 +25,16 @@ void sl_box_log_disks(const struct sl_box *box, struct sl_dev_spec *ret)
 		}
 	}
 }
+
+bool sl_workload_writes_zeros(const struct sl_workload *workload)
+{
+	if (workload->data < 0) {
+		return workload->kind == SL_WL_FILEIO && workload->dialect == SL_DIALECT_SYSBENCH_04;
+	}
+	return workload->data < 1;
+}
+
+double sl_workload_ratio(const struct sl_workload *workload, const struct sl_box *box)
+{
+	return workload->data >= 1 ? workload->data : box->compress_ratio;
+}

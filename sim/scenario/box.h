@@ -3,6 +3,7 @@
 #ifndef SL_SCENARIO_BOX_H
 #define SL_SCENARIO_BOX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/units.h"
@@ -131,6 +132,10 @@ enum {
 	SL_MODE_RNDWR,
 	SL_MODE_RNDRW
 };
+enum { /* dialect */
+	SL_DIALECT_PLAIN,
+	SL_DIALECT_SYSBENCH_04
+};
 enum { /* fsync_end of fileio */
 	SL_FSYNC_END_NEVER,
 	SL_FSYNC_END_AFTER_REQUESTS,
@@ -204,5 +209,11 @@ struct sl_workload {
 #undef SL_WL_INT
 #undef SL_WL_ENUM
 };
+
+/* Does the load write zero bytes only? */
+bool sl_workload_writes_zeros(const struct sl_workload *workload);
+
+/* How far its other data compresses: what it says itself, else what the box says. */
+double sl_workload_ratio(const struct sl_workload *workload, const struct sl_box *box);
 
 #endif

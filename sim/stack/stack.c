@@ -116,6 +116,7 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 				   .history = record ? &record->history : NULL,
 				   .broken = setup->broken,
 				   .working_set_bytes = working_set(box, workload)};
+	struct sl_box loaded = *box; /* with this load's data */
 	int rc;
 
 	memset(stack, 0, sizeof(*stack));
@@ -130,7 +131,8 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 	sl_cpu_set_trace(&stack->guest_cpu, trace, "guest vCPUs");
 	sl_cpu_set_trace(&stack->nas_cpu, trace, "storage vCPUs");
 	pool.loop = stack->loop;
-	rc = build_server(box, &pool, &stack->pool, &stack->server, err);
+	loaded.compress_ratio = sl_workload_ratio(workload, box);
+	rc = build_server(&loaded, &pool, &stack->pool, &stack->server, err);
 	if (rc < 0) {
 		return rc;
 	}

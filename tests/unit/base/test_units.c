@@ -42,6 +42,10 @@ static const struct {
     {"100Mbit/s", SL_UNIT_RATE, 12.5e6},
     {"500/s", SL_UNIT_IOPS, 500},
     {"75000IOPS", SL_UNIT_IOPS, 75000},
+    {"auto", SL_UNIT_DATA, -1},
+    {"zero", SL_UNIT_DATA, 0},
+    {"random", SL_UNIT_DATA, 1},
+    {"2.5x", SL_UNIT_DATA, 2.5},
 };
 
 static const struct {
@@ -50,6 +54,8 @@ static const struct {
 	const char *says; /* part of the message, beside the text itself */
 } bad[] = {
     {"", SL_UNIT_NONE, "not a number"},       {"4x", SL_UNIT_NONE, "wrong unit"},
+    {"2", SL_UNIT_DATA, "no unit"},           {"0.5x", SL_UNIT_DATA, "less than 1x"},
+    {"zeros", SL_UNIT_DATA, "not a number"},  {"zero", SL_UNIT_NONE, "not a number"},
     {"nan", SL_UNIT_NONE, "not a number"},    {"inf", SL_UNIT_NONE, "not a number"},
     {"-inf", SL_UNIT_NONE, "not a number"},   {"infs", SL_UNIT_TIME, "not a number"},
     {"yes", SL_UNIT_NONE, "not a number"},    {"no", SL_UNIT_NONE, "not a number"},
