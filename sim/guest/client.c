@@ -25,6 +25,7 @@ struct sl_ext4_config sl_client_fs(const struct sl_client_env *env)
 	    .expire_ns = (int64_t)box->dirty_expire_ns,
 	    .requests = box->guest_requests,
 	    .commit_interval_ns = (int64_t)box->commit_interval_ns,
+	    .read_ahead_bytes = (int64_t)box->read_ahead_bytes,
 	};
 }
 

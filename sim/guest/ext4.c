@@ -312,6 +312,18 @@ static int64_t share_of(int64_t bytes, int64_t percent)
 	return percent > 0 ? bytes * percent / 100 : INT64_MAX;
 }
 
+static int init_reads(struct sl_ext4 *fs, uint32_t n_files)
+{
+	struct sl_page_reads_config reads = {
+	    .disk = fs->config.disk,
+	    .start = fs->cache.config.start,
+	    .stride = fs->cache.config.stride,
+	    .read_ahead_bytes = fs->config.read_ahead_bytes,
+	};
+
+	return sl_page_reads_init(&fs->reads, &reads, n_files);
+}
+
 static int init_cache(struct sl_ext4 *fs, uint32_t n_files, int64_t file_bytes)
 {
 	const struct sl_ext4_config *config = &fs->config;
@@ -341,7 +353,8 @@ int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32
 	*fs = (struct sl_ext4){.config = *config, .running = 1, .commit_timer.fire = commit_due};
 	fs->files = calloc(n_files, sizeof(*fs->files));
 	fs->table_tid = calloc(n_files / INODES_PER_BLOCK + 1, sizeof(*fs->table_tid));
-	if (init_cache(fs, n_files, file_bytes) < 0 || !fs->files || !fs->table_tid) {
+	if (init_cache(fs, n_files, file_bytes) < 0 || init_reads(fs, n_files) < 0 || !fs->files ||
+	    !fs->table_tid) {
 		sl_ext4_fini(fs);
 		return -ENOMEM;
 	}
@@ -354,6 +367,7 @@ int sl_ext4_init(struct sl_ext4 *fs, const struct sl_ext4_config *config, uint32
 void sl_ext4_fini(struct sl_ext4 *fs)
 {
 	sl_page_cache_fini(&fs->cache);
+	sl_page_reads_fini(&fs->reads);
 	free(fs->files);
 	free(fs->table_tid);
 	fs->files = NULL;

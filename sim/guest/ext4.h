@@ -20,6 +20,7 @@
 #include "sim/base/loop.h"
 #include "sim/base/trace.h"
 #include "sim/guest/page_cache.h"
+#include "sim/guest/page_reads.h"
 #include "sim/hyp/hyp.h"
 
 /* Embedded; `done` fires when the file is durable as far as the guest can tell. */
@@ -52,11 +53,13 @@ struct sl_ext4_config {
 	int64_t writeback_interval_ns, expire_ns;  /* interval 0: age does not matter */
 	int64_t requests;                          /* that the flusher has in flight; 0 = no limit */
 	int64_t commit_interval_ns;                /* of jbd2; 0 = only when somebody waits for it */
+	int64_t read_ahead_bytes;                  /* at most; 0 = none */
 };
 
 struct sl_ext4 {
 	struct sl_ext4_config config;
 	struct sl_page_cache cache;
+	struct sl_page_reads reads;
 	struct sl_ext4_file *files;
 	/* jbd2 */
 	uint64_t running, committed;    /* transaction ids */
@@ -97,7 +100,7 @@ bool sl_ext4_is_clean(const struct sl_ext4 *fs, uint32_t file);
 /* Starts an fsync; fires req->done, never from inside. */
 void sl_ext4_fsync(struct sl_ext4 *fs, int64_t now_ns, struct sl_ext4_fsync *req);
 
-/* Position of a file's byte on the virtual disk: for reads that miss the page cache. */
+/* Position of a file's byte on the virtual disk. */
 int64_t sl_ext4_position(const struct sl_ext4 *fs, uint32_t file, int64_t offset);
 
 #endif

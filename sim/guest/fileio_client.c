@@ -21,12 +21,11 @@ struct fileio_thread {
 	struct sl_fileio_request request;
 	struct sl_cpu_job job;
 	struct sl_ext4_fsync fsync;
-	struct sl_hyp_req read;
+	struct sl_page_read read;
 	struct sl_page_cache_direct direct;
 	struct sl_page_cache_waiter room; /* in the page cache, for more dirty data */
 	int64_t cpu_ns;                   /* gathered, not yet spent */
 	int64_t start_ns;
-	int64_t left_bytes; /* of the read */
 	uint64_t tag;
 	bool waits; /* the request needs more than CPU */
 };
@@ -36,8 +35,8 @@ struct fileio_client {
 	struct sl_fileio source;
 	struct sl_ext4 fs;
 	struct sl_rng cache;
-	double hit_share;
-	bool zero; /* what is written, and was */
+	double hit_share; /* of random reads; sequential ones find all or nothing of earlier times */
+	bool zero;        /* what is written, and was */
 	int64_t request_cpu_ns, sync_cpu_ns;
 	uint64_t requests; /* for tags */
 	int running;
@@ -72,42 +71,27 @@ static void fsync_done(struct sl_timer *timer, int64_t now_ns)
 	waited(sl_container_of(timer, struct fileio_thread, fsync.done), now_ns);
 }
 
-static void read_part(struct fileio_thread *thread, int64_t now_ns)
-{
-	struct sl_hyp_req *req = &thread->read;
-	uint32_t max_bytes = thread->client->client.env.hyp->max_io_bytes;
-
-	req->offset_bytes += req->bytes;
-	req->bytes = thread->left_bytes < max_bytes ? (uint32_t)thread->left_bytes : max_bytes;
-	thread->left_bytes -= req->bytes;
-	sl_hyp_submit(thread->client->client.env.hyp, now_ns, req);
-}
-
 static void read_done(struct sl_timer *timer, int64_t now_ns)
 {
-	struct fileio_thread *thread = sl_container_of(timer, struct fileio_thread, read.done);
-
-	if (thread->left_bytes > 0) {
-		read_part(thread, now_ns);
-	} else {
-		waited(thread, now_ns);
-	}
+	waited(sl_container_of(timer, struct fileio_thread, read.done), now_ns);
 }
 
 static void start_read(struct fileio_thread *thread, int64_t now_ns)
 {
 	struct fileio_client *io = thread->client;
+	int64_t start = (int64_t)thread->request.offset_bytes;
 
-	thread->left_bytes = (int64_t)io->client.env.workload->block_bytes;
-	thread->read = (struct sl_hyp_req){
+	thread->read = (struct sl_page_read){
 	    .done.fire = read_done,
-	    .op = SL_HYP_READ,
+	    .file = thread->request.file,
 	    .zero = io->zero,
-	    .offset_bytes =
-		sl_ext4_position(&io->fs, thread->request.file, (int64_t)thread->request.offset_bytes),
+	    .start = start,
+	    .end = start + (int64_t)io->client.env.workload->block_bytes,
 	    .tag = thread->tag,
 	};
-	read_part(thread, now_ns);
+	if (sl_page_read_start(&io->fs.reads, now_ns, &thread->read)) {
+		run(thread, now_ns);
+	}
 }
 
 static void direct_done(struct sl_timer *timer, int64_t now_ns)
@@ -197,6 +181,22 @@ static void buffered_write(struct fileio_thread *thread, int64_t now_ns)
 	}
 }
 
+/* Is all of it in memory? A stream that is larger than memory finds nothing that an earlier one left there.
+ */
+static bool read_hits(struct fileio_thread *thread)
+{
+	struct fileio_client *io = thread->client;
+	const struct sl_workload *workload = io->client.env.workload;
+	int64_t start = (int64_t)thread->request.offset_bytes;
+
+	if (workload->mode == SL_MODE_SEQRD ? io->hit_share >= 1
+					    : sl_rng_uniform(&io->cache) < io->hit_share) {
+		return true;
+	}
+	return sl_page_read_hits(&io->fs.reads, thread->request.file, start,
+				 start + (int64_t)workload->block_bytes);
+}
+
 /* true when the request cost only CPU, which has been gathered. */
 static bool try_without_waiting(struct fileio_thread *thread, int64_t now_ns)
 {
@@ -216,7 +216,7 @@ static bool try_without_waiting(struct fileio_thread *thread, int64_t now_ns)
 	case SL_FILEIO_READ:
 		thread->cpu_ns += io->request_cpu_ns;
 		sl_client_note(&io->client, now_ns);
-		return sl_rng_uniform(&io->cache) < io->hit_share;
+		return read_hits(thread);
 	case SL_FILEIO_FSYNC:
 		thread->cpu_ns += io->sync_cpu_ns;
 		return sl_ext4_is_clean(&io->fs, thread->request.file);
