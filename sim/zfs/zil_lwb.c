@@ -325,7 +325,7 @@ static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx
 	lwb->used += SL_ZIL_WRITE_HEADER + now;
 	lwb->copied += now;
 	burst->packed += SL_ZIL_WRITE_HEADER + now;
-	burst->left -= SL_ZIL_WRITE_HEADER + now < burst->left ? SL_ZIL_WRITE_HEADER + now : burst->left;
+	burst->left -= now + (now == data ? SL_ZIL_WRITE_HEADER : 0); /* its header counts once, at its end */
 	sl_history_packed(zil->config.history, zil->blocks, itx->write, itx->txg);
 	return now;
 }
