@@ -140,7 +140,7 @@ Test(fileio, only_a_load_that_writes_zeros_reads_holes)
 Test(fileio, data_that_compresses_to_a_half_is_written_faster)
 {
 	static const char load[] = "{kind: fileio, mode: seqwr, block: 1MiB, files: 1, file_total: 50GiB, "
-				   "fsync_every: 0, max_time: 15s, max_requests: 0";
+				   "fsync_every: 0, max_time: 20s, max_requests: 0";
 	char text[2048];
 	struct sl_scenario *sc;
 	double once, half;
