@@ -213,7 +213,8 @@ static bool put_row(struct sl_table *out, const struct sl_advice *advice, const 
 	sl_table_put(out, tint, "%s", text);
 	put_lasts(out, row, tint);
 	sl_report_time((int64_t)(row->measure.loss.seconds * 1e9), text, sizeof(text));
-	sl_table_put(out, tint, "%s", row->measure.loss.seconds > 0 ? text : "-");
+	sl_table_put(out, tint, "%s%s", row->measure.loss.at_least ? ">" : "",
+		     row->measure.loss.seconds > 0 ? text : "-");
 	put_remark(out, row, c, remarks, tint);
 	return true;
 }
@@ -248,8 +249,9 @@ static void print_losses(const struct sl_advise_report *report, const struct sl_
 			seen = strcmp(table->rows[j].measure.loss.why, loss->why) == 0;
 		}
 		if (!seen) {
-			print_prose(out, "at a cut: up to %.2g s of acknowledged writes: %s", loss->seconds,
-				    loss->why);
+			print_prose(out, "at a cut: %s %.2g s of acknowledged writes%s: %s",
+				    loss->at_least ? "at least" : "up to", loss->seconds,
+				    loss->at_least ? " (the run is shorter than two txgs)" : "", loss->why);
 		}
 	}
 }

@@ -31,7 +31,7 @@ void sl_costs_loss(const struct sl_loss *loss, char *buf, size_t size)
 		return;
 	}
 	sl_report_time((int64_t)(loss->seconds * 1e9), time, sizeof(time));
-	snprintf(buf, size, "up to %s", time);
+	snprintf(buf, size, "%s %s", loss->at_least ? "at least" : "up to", time);
 }
 
 static json_t *figure_or_null(double value)
@@ -44,9 +44,9 @@ json_t *sl_costs_json_loss(const struct sl_loss *loss)
 	if (!loss->known) {
 		return json_null();
 	}
-	return json_pack("{s:o, s:I, s:I, s:o}", "seconds", sl_json_figure(loss->seconds), "writes",
-			 (json_int_t)loss->writes, "bytes", (json_int_t)loss->bytes, "why",
-			 loss->why[0] ? sl_json_text(loss->why) : json_null());
+	return json_pack("{s:o, s:b, s:I, s:I, s:o}", "seconds", sl_json_figure(loss->seconds), "at_least",
+			 loss->at_least, "writes", (json_int_t)loss->writes, "bytes", (json_int_t)loss->bytes,
+			 "why", loss->why[0] ? sl_json_text(loss->why) : json_null());
 }
 
 json_t *sl_costs_json_endurance(const struct sl_endurance *e)
@@ -142,7 +142,7 @@ static void text_losses(const struct sl_report *report, FILE *out)
 {
 	const struct sl_scenario *sc = report->result->scenario;
 	struct line safe = {0};
-	bool headed = false;
+	bool headed = false, short_run = false;
 
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
 		const struct sl_cell *cell = worst_loss(report, v);
@@ -160,6 +160,7 @@ static void text_losses(const struct sl_report *report, FILE *out)
 			continue;
 		}
 		sl_costs_loss(&cell->measure.loss, loss, sizeof(loss));
+		short_run |= cell->measure.loss.at_least;
 		line_add(&line, "%s: %s, %" PRIu64 " writes: %s", name, loss, cell->measure.loss.writes,
 			 cell->measure.loss.why);
 		line_print(&line, out);
@@ -168,6 +169,9 @@ static void text_losses(const struct sl_report *report, FILE *out)
 		line_add(&safe, ": nothing");
 	}
 	line_print(&safe, out);
+	if (short_run) {
+		fputs("  at least: the run is shorter than two transaction groups, which can be lost\n", out);
+	}
 }
 
 /* What a load writes, and reads. */
@@ -290,7 +294,8 @@ void sl_costs_html(const struct sl_report *report, FILE *out)
 		if (n++ == 0) {
 			fputs("<h2>What a power cut takes, and how long the log lasts</h2>\n<p "
 			      "class=\"mute\">The "
-			      "worst of 499 cuts of the whole box: how old the oldest acknowledged write is "
+			      "worst of some hundred cuts of the whole box: how old the oldest acknowledged "
+			      "write is "
 			      "that is "
 			      "gone, and how many are. The log at this load day and night, against what the "
 			      "device "

@@ -66,7 +66,10 @@ void sl_powercut_verdict(const struct sl_verdict *verdict, char *buf, size_t siz
 	}
 	sl_costs_bytes((double)verdict->worst.lost_bytes, bytes, sizeof(bytes));
 	sl_report_time(verdict->window_ns, window, sizeof(window));
-	(void)snprintf(buf, size, "%s%" PRIu64 " write%s, %s, %s: %s", verdict->n_cuts > 1 ? "up to " : "",
+	(void)snprintf(buf, size, "%s%" PRIu64 " write%s, %s, %s: %s",
+		       verdict->at_least     ? "at least "
+		       : verdict->n_cuts > 1 ? "up to "
+					     : "",
 		       verdict->worst.lost, plural(verdict->worst.lost), bytes, window, verdict->why);
 }
 
@@ -128,7 +131,7 @@ void sl_powercut_return(const struct sl_powercut *powercut, const struct sl_verd
 		(void)snprintf(part, sizeof(part), " (%" PRIu64 " rolled back)", in->believed - in->txg);
 		append(buf, size, part);
 	}
-	(void)snprintf(part, sizeof(part), ", %" PRIu32 " log block%s replayed", in->stop - in->first,
+	(void)snprintf(part, sizeof(part), ", %" PRIu64 " log block%s replayed", in->stop - in->first,
 		       plural(in->stop - in->first));
 	append(buf, size, part);
 	if (powercut->options.radius == SL_RADIUS_STORAGE && verdict->most_resent > 0) {

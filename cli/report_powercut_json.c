@@ -64,6 +64,7 @@ static json_t *json_verdict(const struct sl_powercut *powercut, const struct sl_
 	json_object_set_new(object, "cuts_with_loss", integer(v->lossy));
 	json_object_set_new(object, "mean_lost_writes", sl_json_figure(v->mean_lost));
 	json_object_set_new(object, "window_s", seconds(v->window_ns));
+	json_object_set_new(object, "at_least", json_boolean(v->at_least));
 	json_object_set_new(object, "longest_answer_s",
 			    v->longest_answer_ns == SL_NEVER ? json_null() : seconds(v->longest_answer_ns));
 	json_object_set_new(object, "worst", json_worst(&v->worst, powercut->real));

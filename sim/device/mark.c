@@ -31,10 +31,13 @@ struct sl_mark *sl_mark_part(struct sl_mark *mark)
 	return part;
 }
 
-void sl_mark_join(struct sl_mark *mark, const struct sl_mark *leader)
+void sl_mark_join(struct sl_mark *mark, struct sl_mark *leader)
 {
-	if (mark && mark != leader) {
+	if (mark && mark->abandoned && mark != leader) {
+		mark->done_ns = mark->safe_ns = 0; /* no disk will know it */
+	} else if (mark && leader && mark != leader) {
 		mark->joined = leader;
+		leader->joiners++;
 	}
 }
 
@@ -53,8 +56,24 @@ void sl_mark_at_risk(struct sl_mark *mark, int64_t done_ns, enum sl_risk risk)
 	}
 }
 
+void sl_mark_abandon(struct sl_mark *mark)
+{
+	mark->abandoned = true;
+	if (mark->joined) {
+		mark->joined->joiners--;
+		mark->joined = NULL;
+		mark->done_ns = mark->safe_ns = 0; /* no disk knows it */
+	}
+	for (struct sl_mark *part = mark->parts; part; part = part->next) {
+		sl_mark_abandon(part);
+	}
+}
+
 bool sl_mark_is_settled(const struct sl_mark *mark)
 {
+	if (mark->joiners > 0 || mark->joined) {
+		return false;
+	}
 	if (!mark->parts) {
 		return mark->safe_ns != SL_NEVER || mark->risk == SL_RISK_MEMORY;
 	}

@@ -25,12 +25,14 @@ struct sl_mark {
 	int64_t done_ns; /* the disk says so; SL_NEVER = not within the run */
 	int64_t safe_ns; /* from when on it outlives a cut; SL_NEVER = not within the run */
 	struct sl_mark *parts, **parts_tail, *next;
-	const struct sl_mark *joined; /* shares its fate; NULL = its own */
+	struct sl_mark *joined; /* shares its fate; NULL = its own */
+	uint32_t joiners;       /* marks that share this one's */
 	struct sl_slab *pool;
 	uint16_t n, need; /* parts, and how many of them it takes */
 	int16_t disk;     /* leaf: which of its vdev */
 	bool log;         /* leaf: on a log vdev */
 	bool unreached;   /* leaf: flushes end before the disk */
+	bool abandoned;   /* nobody will ask for it */
 	uint8_t risk;     /* leaf: an enum sl_risk */
 };
 
@@ -43,14 +45,18 @@ struct sl_mark *sl_mark_new(struct sl_slab *pool);
 struct sl_mark *sl_mark_part(struct sl_mark *mark);
 
 /* Two neighbouring writes became one: what is noted in `leader` holds for `mark`. Accepts NULL for `mark`. */
-void sl_mark_join(struct sl_mark *mark, const struct sl_mark *leader);
+void sl_mark_join(struct sl_mark *mark, struct sl_mark *leader);
 
 /* For disks, all accept NULL. Done at done_ns, and safe then. */
 void sl_mark_safe(struct sl_mark *mark, int64_t done_ns);
 /* Done at done_ns, not yet safe. */
 void sl_mark_at_risk(struct sl_mark *mark, int64_t done_ns, enum sl_risk risk);
 
-/* Nothing more will be noted in it: every disk it went to has it on the medium, or never will. */
+/* Nobody will ask for it any more: it lets go of those whose fate it shares. */
+void sl_mark_abandon(struct sl_mark *mark);
+
+/* Nothing more will be noted in it, and no other mark needs it: every disk it went to has it on the medium,
+ * or never will. */
 bool sl_mark_is_settled(const struct sl_mark *mark);
 
 /* Gives it and its parts back to the pool. Only of a mark that is settled, or that no disk has been given. */

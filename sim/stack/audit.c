@@ -1,104 +1,42 @@
 #include "sim/stack/audit.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* Do those who were answered outlive the cut? */
+static bool survives(const struct sl_audit *audit)
+{
+	return audit->options.radius != SL_RADIUS_BOX && !audit->options.local;
+}
 
 /* When those outside the reach of the cut took the write for durable. */
 static int64_t acknowledged_ns(const struct sl_audit *audit, const struct sl_ledger_write *write)
 {
-	bool survives = audit->options.radius != SL_RADIUS_BOX && !audit->options.local;
-
-	return survives ? write->replied_ns : write->promised_ns;
+	return survives(audit) ? write->replied_ns : write->promised_ns;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const int64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
-static int list_acknowledged(struct sl_audit *audit)
+uint64_t sl_audit_acknowledged(const struct sl_audit *audit)
 {
 	const struct sl_ledger *ledger = &audit->record->ledger;
 
-	audit->acked_ns = calloc(ledger->n_writes + 1, sizeof(*audit->acked_ns));
-	audit->sorted_ns = calloc(ledger->n_writes + 1, sizeof(*audit->sorted_ns));
-	if (!audit->acked_ns || !audit->sorted_ns) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < ledger->n_writes; i++) {
-		audit->sorted_ns[i] = audit->acked_ns[i] = acknowledged_ns(audit, &ledger->writes[i]);
-	}
-	qsort(audit->sorted_ns, ledger->n_writes, sizeof(*audit->sorted_ns), by_time);
-	return 0;
+	return survives(audit) ? ledger->n_replied : ledger->n_promised;
 }
 
-int sl_audit_init(struct sl_audit *audit, const struct sl_box *box, const struct sl_record *record,
-		  const struct sl_audit_options *options, struct sl_err *err)
+void sl_audit_init(struct sl_audit *audit, const struct sl_box *box, struct sl_record *record,
+		   const struct sl_audit_options *options)
 {
 	struct sl_cut cut = {.powered = options->radius != SL_RADIUS_BOX,
 			     .log_lost = options->fault == SL_FAULT_SLOG,
 			     .one_side_out = options->fault == SL_FAULT_SLOG_SIDE};
-	int rc;
 
 	*audit = (struct sl_audit){.box = box, .record = record, .options = *options, .pulled_ns = SL_NEVER};
 	if (box->log_fail_at_ns > 0 && box->n_log > 0) {
 		audit->pulled_ns = (int64_t)box->log_fail_at_ns;
 	}
-	rc = sl_import_init(&audit->import, &record->history, &cut);
-	if (rc == 0 && audit->pulled_ns != SL_NEVER) {
-		cut.log_lost = true;
-		rc = sl_import_init(&audit->pulled, &record->history, &cut);
-	}
-	rc = rc == 0 ? list_acknowledged(audit) : rc;
-	return rc == 0 ? 0 : sl_err_set(err, rc, "power cut: out of memory");
-}
-
-void sl_audit_fini(struct sl_audit *audit)
-{
-	sl_import_fini(&audit->import);
-	sl_import_fini(&audit->pulled);
-	free(audit->acked_ns);
-	free(audit->sorted_ns);
-	audit->acked_ns = audit->sorted_ns = NULL;
-}
-
-/* How many of the sorted times are not later. */
-static uint64_t count_until(const int64_t *sorted_ns, uint64_t n, int64_t at_ns)
-{
-	uint64_t low = 0, high = n;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (sorted_ns[middle] <= at_ns) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-/* First arrival of a txg after `txg`: txgs rise with the arrivals. */
-static uint32_t first_after(const struct sl_history *history, uint64_t txg)
-{
-	uint32_t low = 0, high = history->n_writes;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (history->writes[middle].txg <= txg) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	sl_import_init(&audit->import, &record->history, &cut);
+	cut.log_lost = true;
+	sl_import_init(&audit->pulled, &record->history, &cut);
 }
 
 static void name_disk(const struct sl_audit *audit, const struct sl_mark *disk, struct sl_outcome *ret)
@@ -170,7 +108,7 @@ static enum sl_cause cause_below(const struct sl_audit *audit, const struct sl_i
 static void blame(const struct sl_audit *audit, const struct sl_import *import,
 		  const struct sl_history_write *lost, struct sl_outcome *ret)
 {
-	const struct sl_ledger_write *write = &audit->record->ledger.writes[lost->id - 1];
+	const struct sl_ledger_write *write = sl_ledger_at(&audit->record->ledger, lost->id);
 
 	ret->cause =
 	    write->committed_ns > ret->at_ns ? cause_above(audit) : cause_below(audit, import, lost, ret);
@@ -184,41 +122,63 @@ static bool is_there(const struct sl_audit *audit, const struct sl_outcome *outc
 	return audit->options.radius == SL_RADIUS_NONE || sl_imported_has(&outcome->imported, write);
 }
 
-void sl_audit_cut(const struct sl_audit *audit, int64_t at_ns, struct sl_outcome *ret)
+void sl_audit_cut(struct sl_audit *audit, int64_t at_ns, struct sl_outcome *ret)
 {
-	const struct sl_history *history = &audit->record->history;
+	const struct sl_ring *writes = &audit->record->history.writes;
 	const struct sl_ledger *ledger = &audit->record->ledger;
-	const struct sl_import *import = at_ns >= audit->pulled_ns ? &audit->pulled : &audit->import;
+	struct sl_import *import = at_ns >= audit->pulled_ns ? &audit->pulled : &audit->import;
 	const struct sl_history_write *oldest = NULL;
-	bool survives = audit->options.radius == SL_RADIUS_STORAGE && !audit->options.local;
-	uint32_t end;
+	bool client_lives = audit->options.radius == SL_RADIUS_STORAGE && !audit->options.local;
+	int64_t oldest_ns = SL_NEVER;
 
-	*ret = (struct sl_outcome){.at_ns = at_ns};
-	ret->acknowledged = count_until(audit->sorted_ns, ledger->n_writes, at_ns);
+	*ret = (struct sl_outcome){.at_ns = at_ns, .acknowledged = sl_audit_acknowledged(audit)};
+	sl_record_catch_up(audit->record);
 	sl_import_play(import, at_ns, &ret->imported);
-	/* What has arrived is in the syncing txg or in the open one, at most two after the last synced. */
-	end = first_after(history, ret->imported.believed + 2);
-	for (uint32_t i = first_after(history, ret->imported.txg); i < end; i++) {
-		const struct sl_history_write *write = &history->writes[i];
-		const struct sl_ledger_write *entry = &ledger->writes[write->id - 1];
+	for (uint64_t i = writes->first; i < writes->end; i++) {
+		const struct sl_history_write *write = sl_ring_at(writes, i);
+		const struct sl_ledger_write *entry = sl_ledger_at(ledger, write->id);
+		int64_t acked_ns = acknowledged_ns(audit, entry);
 
-		if (audit->acked_ns[write->id - 1] > at_ns || is_there(audit, ret, write)) {
+		if (acked_ns > at_ns || is_there(audit, ret, write)) {
 			continue;
 		}
-		if (survives && sl_nfs_client_resends(audit->options.client, entry, at_ns)) {
-			ret->resent++;
+		if (client_lives && sl_nfs_client_resends(audit->options.client, entry, at_ns)) {
+			ret->resent += entry->weight;
 			continue;
 		}
-		ret->lost++;
-		ret->lost_bytes += entry->bytes;
-		if (!oldest || audit->acked_ns[write->id - 1] < audit->acked_ns[oldest->id - 1]) {
+		ret->lost += entry->weight;
+		ret->lost_bytes += (int64_t)entry->bytes * entry->weight;
+		if (acked_ns < oldest_ns) {
 			oldest = write;
+			oldest_ns = acked_ns;
 		}
 	}
 	if (oldest) {
-		ret->window_ns = at_ns - audit->acked_ns[oldest->id - 1];
+		ret->window_ns = at_ns - oldest_ns;
 		blame(audit, import, oldest, ret);
 	}
+}
+
+void sl_audit_forget(struct sl_audit *audit, int64_t now_ns)
+{
+	struct sl_history *history = &audit->record->history;
+	struct sl_ledger *ledger = &audit->record->ledger;
+	struct sl_imported imported, pulled;
+	const struct sl_history_write *write;
+
+	sl_import_play(now_ns < audit->pulled_ns ? &audit->import : &audit->pulled, now_ns, &imported);
+	if (now_ns < audit->pulled_ns && audit->pulled_ns != SL_NEVER) {
+		/* What is still to come takes more. */
+		sl_import_play(&audit->pulled, now_ns, &pulled);
+		imported.txg = pulled.txg < imported.txg ? pulled.txg : imported.txg;
+		imported.stop = pulled.stop < imported.stop ? pulled.stop : imported.stop;
+	}
+	while ((write = sl_ring_at(&history->writes, history->writes.first)) != NULL &&
+	       sl_imported_has(&imported, write) && sl_ledger_at(ledger, write->id)->replied_ns <= now_ns) {
+		sl_ledger_forget(ledger, write->id);
+		sl_ring_drop(&history->writes, history->writes.first + 1);
+	}
+	sl_history_forget(history, imported.stop, imported.txg);
 }
 
 void sl_outcome_why(const struct sl_outcome *outcome, char *buf, size_t size)

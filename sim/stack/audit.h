@@ -48,16 +48,15 @@ struct sl_audit_options {
 	bool direct; /* it speaks NFS by itself: there is no virtual disk in between */
 };
 
-/* One record, prepared for many cuts. */
+/* Rides along a run: the cuts come in the order of their times, each while the record says how things stood
+ * then. */
 struct sl_audit {
 	const struct sl_box *box; /* borrowed, as the record */
-	const struct sl_record *record;
+	struct sl_record *record;
 	struct sl_audit_options options;
 	struct sl_import import; /* of cuts before the log devices die, or of all */
 	struct sl_import pulled; /* of those after it */
 	int64_t pulled_ns;       /* when they do; SL_NEVER */
-	int64_t *acked_ns;       /* per write of the ledger; owned, as the next */
-	int64_t *sorted_ns;      /* the same in order of time */
 };
 
 struct sl_outcome {
@@ -73,13 +72,18 @@ struct sl_outcome {
 	bool on_log;                /* it is a log device */
 };
 
-/* Errors: -ENOMEM. Release with sl_audit_fini, also after an error. */
-int sl_audit_init(struct sl_audit *audit, const struct sl_box *box, const struct sl_record *record,
-		  const struct sl_audit_options *options, struct sl_err *err);
-void sl_audit_fini(struct sl_audit *audit);
+/* Before the run of `record`. */
+void sl_audit_init(struct sl_audit *audit, const struct sl_box *box, struct sl_record *record,
+		   const struct sl_audit_options *options);
 
-/* Cuts at `at_ns`: what happened at that instant had happened. */
-void sl_audit_cut(const struct sl_audit *audit, int64_t at_ns, struct sl_outcome *ret);
+/* Cuts at `at_ns`, not before the cut of the last call: what happened at that instant had happened. */
+void sl_audit_cut(struct sl_audit *audit, int64_t at_ns, struct sl_outcome *ret);
+
+/* Drops from the record what no cut at now_ns or later can take. */
+void sl_audit_forget(struct sl_audit *audit, int64_t now_ns);
+
+/* Writes that those outside the reach of the cut took for durable, so far. */
+uint64_t sl_audit_acknowledged(const struct sl_audit *audit);
 
 /* The layer that lied, in plain words: "hdd-7200-desktop acknowledged a flush that it did not do". */
 void sl_outcome_why(const struct sl_outcome *outcome, char *buf, size_t size);

@@ -1,53 +1,77 @@
-/* What a cut takes, for every result: cuts evenly over the run, the worst counts. */
+/* What a cut takes, for every result: cuts all over the run, and where sync=disabled loses most; the worst
+ * counts. */
+#include <math.h>
 #include <stdio.h>
 
-#include "sim/stack/audit.h"
+#include "sim/stack/cuts.h"
 
-#define WRITES_MAX 60000u /* followed: a minute of a busy box; a run that is longer goes on unrecorded */
-#define CUTS 499          /* a prime: no workload is in step with it */
+#define WRITES_MAX 65536u /* followed at a time */
+#define CUTS_PER_TXG 64
+#define CUTS_SO_FAR \
+	32 /* of a young run: the next cut is after a part of its age, so that short ones have some */
+#define LEAST_GAP_NS 1e5
+#define GOLDEN 0.6180339887498949
 
-static int worst_cut(const struct sl_box *box, const struct sl_record *record, bool local, bool direct,
-		     struct sl_loss *ret, struct sl_err *err)
+struct losses {
+	struct sl_outcome worst;
+	struct sl_loss *loss;
+	double at_ns, gap_ns;
+	uint64_t n;
+};
+
+/* Gaps differ, each from half to one and a half of what is due: no workload is in step with them. */
+static int64_t next_cut(void *arg)
 {
-	const struct sl_audit_options options = {
-	    .radius = SL_RADIUS_BOX, .client = sl_nfs_client_of(box), .local = local, .direct = direct};
-	struct sl_outcome worst = {0};
-	struct sl_audit audit;
-	int rc = sl_audit_init(&audit, box, record, &options, err);
+	struct losses *losses = arg;
+	double turns = (double)++losses->n * GOLDEN, gap_ns = losses->at_ns / CUTS_SO_FAR;
 
-	*ret = (struct sl_loss){.known = rc == 0};
-	for (int i = 1; rc == 0 && i <= CUTS; i++) {
-		struct sl_outcome cut;
+	gap_ns = gap_ns < LEAST_GAP_NS ? LEAST_GAP_NS : gap_ns;
+	gap_ns = gap_ns > losses->gap_ns ? losses->gap_ns : gap_ns;
+	losses->at_ns += gap_ns * (0.5 + turns - floor(turns));
+	return (int64_t)losses->at_ns;
+}
 
-		sl_audit_cut(&audit, record->end_ns / (CUTS + 1) * i, &cut);
-		ret->writes = cut.lost > ret->writes ? cut.lost : ret->writes;
-		ret->bytes = cut.lost_bytes > ret->bytes ? cut.lost_bytes : ret->bytes;
-		worst = cut.window_ns > worst.window_ns ? cut : worst;
-	}
-	ret->seconds = (double)worst.window_ns / 1e9;
-	if (ret->writes > 0) {
-		sl_outcome_why(&worst, ret->why, sizeof(ret->why));
-	}
-	sl_audit_fini(&audit);
-	return rc;
+static void add_cut(void *arg, const struct sl_outcome *cut)
+{
+	struct losses *losses = arg;
+	struct sl_loss *loss = losses->loss;
+
+	loss->writes = cut->lost > loss->writes ? cut->lost : loss->writes;
+	loss->bytes = cut->lost_bytes > loss->bytes ? cut->lost_bytes : loss->bytes;
+	losses->worst = cut->window_ns > losses->worst.window_ns ? *cut : losses->worst;
 }
 
 int sl_stack_run_loss(const struct sl_box *box, const struct sl_workload *workload,
 		      const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
-	bool local = workload->kind == SL_WL_SYNCWRITE && workload->access == SL_ACCESS_LOCAL;
-	struct sl_record record;
+	bool direct = workload->kind == SL_WL_SYNCWRITE;
+	const struct sl_audit_options options = {.radius = SL_RADIUS_BOX,
+						 .client = sl_nfs_client_of(box),
+						 .local = direct && workload->access == SL_ACCESS_LOCAL,
+						 .direct = direct};
+	struct sl_loss loss = {.known = true};
+	struct losses losses = {.loss = &loss, .gap_ns = box->txg_timeout_ns / CUTS_PER_TXG};
+	struct sl_cuts cuts;
 	int rc;
 
 	if (workload->kind == SL_WL_DISK) { /* no pool that could promise anything */
 		return sl_stack_run(box, workload, setup, ret, err);
 	}
-	sl_record_init(&record, WRITES_MAX);
-	rc = sl_stack_record(box, workload, setup, &record, ret, err);
+	sl_cuts_init(&cuts, WRITES_MAX);
+	cuts.next = next_cut;
+	cuts.cut = add_cut;
+	cuts.before_sync = true;
+	cuts.arg = &losses;
+	rc = sl_cuts_run(&cuts, box, workload, setup, &options, ret, err);
 	if (rc == 0) {
-		rc = worst_cut(box, &record, local, workload->kind == SL_WL_SYNCWRITE, &ret->loss, err);
+		loss.seconds = (double)losses.worst.window_ns / 1e9;
+		loss.at_least = loss.writes > 0 && sl_cuts_too_short(box, cuts.record.end_ns);
+		if (loss.writes > 0) {
+			sl_outcome_why(&losses.worst, loss.why, sizeof(loss.why));
+		}
+		ret->loss = loss;
 	}
-	sl_record_fini(&record);
+	sl_cuts_fini(&cuts);
 	return rc;
 }
 

@@ -8,19 +8,18 @@
 #include <string.h>
 
 #include "sim/base/rng.h"
+#include "sim/stack/cuts.h"
 
-#define WRITES_MAX 500000u /* followed: about 150 MB of record */
+#define WRITES_MAX (1u << 21) /* followed at a time: about 120 MB of record */
 
+/* Times of cuts: of events drawn, of all in a window, or as asked. */
 struct times {
 	int64_t *at_ns;
 	size_t n, room;
 };
 
-static void add_time(struct times *times, int64_t at_ns, int64_t end_ns)
+static void add_time(struct times *times, int64_t at_ns)
 {
-	if (at_ns < 0 || at_ns > end_ns) {
-		return;
-	}
 	if (times->n == times->room) {
 		size_t room = times->room ? 2 * times->room : 4096;
 		int64_t *grown = realloc(times->at_ns, room * sizeof(*grown));
@@ -34,18 +33,6 @@ static void add_time(struct times *times, int64_t at_ns, int64_t end_ns)
 	times->at_ns[times->n++] = at_ns;
 }
 
-static void add_marks(struct times *times, const struct sl_mark *mark, int64_t end_ns)
-{
-	for (; mark; mark = mark->next) {
-		if (mark->parts) {
-			add_marks(times, mark->parts, end_ns);
-		} else {
-			add_time(times, mark->done_ns, end_ns);
-			add_time(times, mark->safe_ns, end_ns);
-		}
-	}
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const int64_t *left = a, *right = b;
@@ -53,38 +40,37 @@ static int by_time(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* All events, in order, each once. */
-static void list_events(const struct sl_record *record, struct times *ret)
+/* What the first run of a cell is for. */
+struct look {
+	const struct sl_powercut_options *options;
+	struct times times;
+	struct sl_rng rng;
+	uint64_t n_events;
+};
+
+/* Every event of the window, or as many as are to be drawn, each event of the run with the same chance
+ * (Vitter's algorithm R). */
+static void see_event(void *arg, int64_t at_ns)
 {
-	const struct sl_history *history = &record->history;
-	int64_t end_ns = record->end_ns;
-	size_t kept = 0;
+	struct look *look = arg;
+	const struct sl_powercut_options *options = look->options;
+	uint64_t at;
 
-	for (uint32_t i = 0; i < record->ledger.n_writes; i++) {
-		const struct sl_ledger_write *write = &record->ledger.writes[i];
-
-		add_time(ret, write->sent_ns, end_ns);
-		add_time(ret, write->replied_ns, end_ns);
-		add_time(ret, write->committed_ns, end_ns);
-		add_time(ret, write->promised_ns, end_ns);
-	}
-	for (uint32_t i = 0; i < history->n_blocks; i++) {
-		add_marks(ret, history->blocks[i].mark, end_ns);
-	}
-	for (uint32_t i = 0; i < history->n_txgs; i++) {
-		add_time(ret, history->txgs[i].synced_ns, end_ns);
-		add_marks(ret, history->txgs[i].mark, end_ns);
-	}
-	if (ret->n == 0) {
+	if (options->when == SL_WHEN_EVERY) {
+		if (at_ns >= options->from_ns && at_ns <= options->to_ns) {
+			add_time(&look->times, at_ns);
+		}
 		return;
 	}
-	qsort(ret->at_ns, ret->n, sizeof(*ret->at_ns), by_time);
-	for (size_t i = 0; i < ret->n; i++) {
-		if (kept == 0 || ret->at_ns[i] != ret->at_ns[kept - 1]) {
-			ret->at_ns[kept++] = ret->at_ns[i];
-		}
+	look->n_events++;
+	if (look->times.n < options->n_random) {
+		add_time(&look->times, at_ns);
+		return;
 	}
-	ret->n = kept;
+	at = sl_rng_below(&look->rng, look->n_events);
+	if (at < look->times.n) {
+		look->times.at_ns[at] = at_ns;
+	}
 }
 
 /* Is `a` the worse one to have? */
@@ -99,132 +85,173 @@ static bool is_worse(const struct sl_outcome *a, const struct sl_outcome *b)
 	return a->imported.stop - a->imported.first > b->imported.stop - b->imported.first;
 }
 
-static void count_cut(const struct sl_audit *audit, int64_t at_ns, struct sl_verdict *ret)
+static void count_cut(struct sl_verdict *ret, const struct sl_outcome *cut)
 {
-	struct sl_outcome cut;
-	uint64_t rolled_back;
-	uint32_t blocks;
+	uint64_t rolled_back = cut->imported.believed - cut->imported.txg;
+	uint64_t blocks = cut->imported.stop - cut->imported.first;
 
-	sl_audit_cut(audit, at_ns, &cut);
-	rolled_back = cut.imported.believed - cut.imported.txg;
-	blocks = cut.imported.stop - cut.imported.first;
-	if (ret->n_cuts == 0 || is_worse(&cut, &ret->worst)) {
-		ret->worst = cut;
+	if (ret->n_cuts == 0 || is_worse(cut, &ret->worst)) {
+		ret->worst = *cut;
 	}
 	ret->n_cuts++;
-	ret->lossy += cut.lost > 0;
-	ret->mean_lost += (double)cut.lost;
-	ret->window_ns = cut.window_ns > ret->window_ns ? cut.window_ns : ret->window_ns;
-	ret->causes[cut.cause] += cut.lost > 0;
-	ret->most_resent = cut.resent > ret->most_resent ? cut.resent : ret->most_resent;
+	ret->lossy += cut->lost > 0;
+	ret->mean_lost += (double)cut->lost;
+	ret->window_ns = cut->window_ns > ret->window_ns ? cut->window_ns : ret->window_ns;
+	ret->causes[cut->cause] += cut->lost > 0;
+	ret->most_resent = cut->resent > ret->most_resent ? cut->resent : ret->most_resent;
 	ret->most_rolled_back = rolled_back > ret->most_rolled_back ? rolled_back : ret->most_rolled_back;
 	ret->most_blocks = blocks > ret->most_blocks ? blocks : ret->most_blocks;
 }
 
-static bool is_stopped(const struct sl_powercut_options *options)
+/* The cuts of a cell. */
+struct series {
+	struct times times;
+	size_t at;
+	struct sl_verdict *verdict;
+};
+
+static int64_t next_time(void *arg)
 {
-	return options->stopped && options->stopped();
+	struct series *series = arg;
+
+	return series->at < series->times.n ? series->times.at_ns[series->at++] : SL_NEVER;
 }
 
-static void cut_random(const struct sl_audit *audit, const struct times *events,
-		       const struct sl_powercut_options *options, struct sl_verdict *ret)
+static void take_cut(void *arg, const struct sl_outcome *cut)
 {
-	struct sl_rng rng;
+	struct series *series = arg;
 
-	sl_rng_init(&rng, options->seed, "powercut");
-	for (uint64_t i = 0; i < options->n_random && events->n > 0 && !is_stopped(options); i++) {
-		count_cut(audit, events->at_ns[sl_rng_below(&rng, events->n)], ret);
+	count_cut(series->verdict, cut);
+}
+
+/* A box, a workload and how they are run. */
+struct cell {
+	struct sl_box box;
+	const struct sl_workload *workload;
+	struct sl_stack_setup setup;
+	struct sl_audit_options how;
+};
+
+static int64_t no_time(void *arg)
+{
+	(void)arg;
+	return SL_NEVER;
+}
+
+/* Runs the cell once without a cut, for the times of its events. */
+static int look_at(const struct cell *cell, struct look *look, struct sl_verdict *ret, struct sl_err *err)
+{
+	struct sl_measure measure;
+	struct sl_cuts cuts;
+	size_t kept = 0;
+	int rc;
+
+	sl_rng_init(&look->rng, look->options->seed, "powercut");
+	sl_cuts_init(&cuts, WRITES_MAX);
+	cuts.next = no_time;
+	cuts.event = see_event;
+	cuts.arg = look;
+	rc = sl_cuts_run(&cuts, &cell->box, cell->workload, &cell->setup, &cell->how, &measure, err);
+	ret->end_ns = cuts.record.end_ns;
+	ret->rate = rc == 0 ? sl_metric_value(&measure, cell->workload) : 0;
+	sl_cuts_fini(&cuts);
+	if (rc < 0) {
+		return rc;
 	}
+	for (size_t i = 0; i < look->times.n; i++) { /* disks also note what comes after the end */
+		if (look->times.at_ns[i] <= ret->end_ns) {
+			look->times.at_ns[kept++] = look->times.at_ns[i];
+		}
+	}
+	look->times.n = kept;
+	for (uint64_t i = kept;
+	     look->options->when == SL_WHEN_RANDOM && kept > 0 && i < look->options->n_random; i++) {
+		add_time(&look->times, look->times.at_ns[sl_rng_below(&look->rng, kept)]);
+	}
+	return 0;
 }
 
-static void make_cuts(const struct sl_audit *audit, const struct sl_powercut_options *options,
-		      struct sl_verdict *ret)
+/* The times of the cuts, in rising order. */
+static int choose_times(const struct cell *cell, const struct sl_powercut_options *options,
+			struct times *times, struct sl_verdict *ret, struct sl_err *err)
 {
-	struct times events = {0};
+	struct look look = {.options = options};
+	size_t kept = 0;
+	int rc = 0;
 
 	if (options->when == SL_WHEN_AT) {
 		for (int i = 0; i < options->n_at; i++) {
-			if (options->at_ns[i] <= ret->end_ns) {
-				count_cut(audit, options->at_ns[i], ret);
-			}
+			add_time(&look.times, options->at_ns[i]);
 		}
-		return;
+	} else {
+		rc = look_at(cell, &look, ret, err);
 	}
-	list_events(audit->record, &events);
-	if (options->when == SL_WHEN_RANDOM) {
-		cut_random(audit, &events, options, ret);
+	*times = look.times;
+	if (times->n == 0) {
+		return rc;
 	}
-	for (size_t i = 0; options->when == SL_WHEN_EVERY && i < events.n && !is_stopped(options); i++) {
-		if (events.at_ns[i] >= options->from_ns && events.at_ns[i] <= options->to_ns) {
-			count_cut(audit, events.at_ns[i], ret);
+	qsort(times->at_ns, times->n, sizeof(*times->at_ns), by_time);
+	for (size_t i = 0; options->when == SL_WHEN_EVERY && i < times->n; i++) {
+		if (kept == 0 || times->at_ns[i] != times->at_ns[kept - 1]) {
+			times->at_ns[kept++] = times->at_ns[i];
 		}
 	}
-	free(events.at_ns);
+	times->n = options->when == SL_WHEN_EVERY ? kept : times->n;
+	return rc;
 }
 
-static void read_ledger(const struct sl_record *record, struct sl_verdict *ret)
+static int make_cuts(const struct cell *cell, struct series *series, struct sl_err *err)
 {
-	for (uint32_t i = 0; i < record->ledger.n_writes; i++) {
-		const struct sl_ledger_write *write = &record->ledger.writes[i];
-		int64_t until_ns = write->replied_ns < record->end_ns ? write->replied_ns : record->end_ns;
+	struct sl_verdict *ret = series->verdict;
+	struct sl_measure measure;
+	struct sl_cuts cuts;
+	int rc;
 
-		if (until_ns - write->sent_ns > ret->longest_answer_ns) {
-			ret->longest_answer_ns = until_ns - write->sent_ns;
-		}
-	}
-}
-
-static int judge(const struct sl_box *box, const struct sl_record *record, bool local, bool direct,
-		 const struct sl_powercut_options *options, struct sl_verdict *ret, struct sl_err *err)
-{
-	const struct sl_audit_options how = {.radius = options->radius,
-					     .fault = options->fault,
-					     .client = ret->client,
-					     .local = local,
-					     .direct = direct};
-	struct sl_outcome end;
-	struct sl_audit audit;
-	int rc = sl_audit_init(&audit, box, record, &how, err);
-
+	sl_cuts_init(&cuts, WRITES_MAX);
+	cuts.next = next_time;
+	cuts.cut = take_cut;
+	cuts.arg = series;
+	rc = sl_cuts_run(&cuts, &cell->box, cell->workload, &cell->setup, &cell->how, &measure, err);
 	if (rc == 0) {
-		ret->end_ns = record->end_ns;
-		ret->cut_short = record->ledger.full_ns != SL_NEVER;
-		read_ledger(record, ret);
-		sl_audit_cut(&audit, record->end_ns, &end);
-		ret->acknowledged = end.acknowledged;
-		make_cuts(&audit, options, ret);
-		ret->mean_lost = ret->n_cuts > 0 ? ret->mean_lost / (double)ret->n_cuts : 0;
-		sl_outcome_why(&ret->worst, ret->why, sizeof(ret->why));
+		ret->rate = sl_metric_value(&measure, cell->workload);
+		ret->end_ns = cuts.record.end_ns;
+		ret->at_least = ret->worst.lost > 0 && sl_cuts_too_short(&cell->box, ret->end_ns);
 	}
-	sl_audit_fini(&audit);
+	ret->followed = cuts.record.ledger.max_weight;
+	ret->acknowledged = sl_audit_acknowledged(&cuts.audit);
+	ret->longest_answer_ns = sl_ledger_longest_answer_ns(&cuts.record.ledger, ret->end_ns);
+	ret->mean_lost = ret->n_cuts > 0 ? ret->mean_lost / (double)ret->n_cuts : 0;
+	sl_outcome_why(&ret->worst, ret->why, sizeof(ret->why));
+	sl_cuts_fini(&cuts);
 	return rc;
 }
 
 int sl_powercut_cell(const struct sl_box *box, const struct sl_workload *workload,
 		     const struct sl_powercut_options *options, struct sl_verdict *ret, struct sl_err *err)
 {
-	const struct sl_stack_setup setup = {
-	    .seed = options->seed, .broken = options->broken, .stopped = options->stopped};
-	bool guest = workload->kind == SL_WL_SYNCWRITE, local = guest && workload->access == SL_ACCESS_LOCAL;
-	struct sl_box broken = *box;
-	struct sl_measure measure;
-	struct sl_record record;
+	bool direct = workload->kind == SL_WL_SYNCWRITE;
+	struct cell cell = {
+	    .box = *box,
+	    .workload = workload,
+	    .setup = {.seed = options->seed, .broken = options->broken, .stopped = options->stopped},
+	    .how = {.radius = options->radius,
+		    .fault = options->fault,
+		    .local = direct && workload->access == SL_ACCESS_LOCAL,
+		    .direct = direct}};
+	struct series series = {.verdict = ret};
 	int rc;
 
 	if (options->fault == SL_FAULT_SLOG_PULLED) {
-		broken.log_fail_at_ns = (double)options->pulled_ns;
+		cell.box.log_fail_at_ns = (double)options->pulled_ns;
 	}
 	/* A program in the guest that writes over NFS by itself does so with libnfs. */
 	ret->client = options->client >= 0 ? (enum sl_nfs_client)options->client
-		      : guest              ? SL_CLIENT_LIBNFS
+		      : direct             ? SL_CLIENT_LIBNFS
 					   : sl_nfs_client_of(box);
-	sl_record_init(&record, WRITES_MAX);
-	rc = sl_stack_record(&broken, workload, &setup, &record, &measure, err);
-	if (rc == 0) {
-		ret->rate = sl_metric_value(&measure, workload);
-		rc = judge(&broken, &record, local, guest, options, ret, err);
-	}
-	sl_record_fini(&record);
+	cell.how.client = ret->client;
+	rc = choose_times(&cell, options, &series.times, ret, err);
+	rc = rc == 0 ? make_cuts(&cell, &series, err) : rc;
+	free(series.times.at_ns);
 	return rc;
 }
 
@@ -282,25 +309,30 @@ static void note_ends(struct sl_powercut *powercut, const struct sl_verdict *ver
 	const char *workload = sl_scenario_workload(powercut->scenario, verdict->workload)->name;
 	const char *variant = sl_scenario_variant_name(powercut->scenario, verdict->variant);
 	double end_s = (double)verdict->end_ns / 1e9;
-	const char *what = verdict->cut_short ? "its record ends" : "its run ends";
 
 	for (int i = 0; options->when == SL_WHEN_AT && i < options->n_at; i++) {
 		if (options->at_ns[i] > verdict->end_ns) {
-			note(powercut, "%s, %s: %s after %.4g s: no cut at %.6g s", workload, variant, what,
-			     end_s, (double)options->at_ns[i] / 1e9);
+			note(powercut, "%s, %s: its run ends after %.4g s: no cut at %.6g s", workload,
+			     variant, end_s, (double)options->at_ns[i] / 1e9);
 		}
 	}
 	if (options->when == SL_WHEN_EVERY && options->to_ns > verdict->end_ns) {
-		note(powercut, "%s, %s: %s after %.4g s: no cuts later in the window", workload, variant,
-		     what, end_s);
+		note(powercut, "%s, %s: its run ends after %.4g s: no cuts later in the window", workload,
+		     variant, end_s);
 	}
 	if (options->fault == SL_FAULT_SLOG_PULLED && options->pulled_ns > verdict->end_ns) {
-		note(powercut, "%s, %s: %s after %.4g s: the log device was never pulled", workload, variant,
-		     what, end_s);
+		note(powercut, "%s, %s: its run ends after %.4g s: the log device was never pulled", workload,
+		     variant, end_s);
 	}
-	if (options->when == SL_WHEN_RANDOM && verdict->cut_short) {
-		note(powercut, "%s, %s: the first %" PRIu32 " writes are followed: cuts up to %.4g s",
-		     workload, variant, WRITES_MAX, end_s);
+	if (verdict->at_least) {
+		note(powercut,
+		     "%s, %s: its run ends after %.4g s, less than two txgs: a longer one may lose more",
+		     workload, variant, end_s);
+	}
+	if (verdict->followed > 1) {
+		note(powercut,
+		     "%s, %s: so many writes are at risk at once that up to one in %" PRIu32 " is followed",
+		     workload, variant, verdict->followed);
 	}
 }
 
@@ -316,7 +348,7 @@ static int run_cell(struct sl_powercut *powercut, int v, int w, struct sl_err *e
 	*verdict = (struct sl_verdict){.variant = v, .workload = w};
 	rc = sl_powercut_cell(&box, sl_scenario_workload(powercut->scenario, w), &powercut->options, verdict,
 			      err);
-	if (rc == 0) {
+	if (rc == 0 || (rc == -EINTR && verdict->n_cuts > 0 && verdict->end_ns > 0)) {
 		note_ends(powercut, verdict);
 		powercut->n_verdicts += verdict->n_cuts > 0;
 	}

@@ -33,8 +33,7 @@ struct sl_powercut_options {
 	/* As in struct sl_run_options. */
 	bool (*progress)(void *arg, int done, int total);
 	void *progress_arg;
-	/* Asked between two cuts, true ends the run with the cuts made so far; and within a run, every few
-	 * milliseconds, true: without that cell. NULL: never. */
+	/* Asked every few milliseconds, true ends the run with the cuts made so far. NULL: never. */
 	bool (*stopped)(void);
 };
 
@@ -42,8 +41,9 @@ struct sl_verdict {
 	int variant, workload;
 	enum sl_nfs_client client;
 	double rate;                /* of the run, in the workload's unit */
-	int64_t end_ns;             /* of the run, or of what could be recorded of it */
-	bool cut_short;             /* the latter */
+	int64_t end_ns;             /* of the run */
+	bool at_least;              /* it was too short for the worst loss: less than two txgs */
+	uint32_t followed;          /* one in so many writes, at the worst; 1 = all */
 	uint64_t acknowledged;      /* writes, by the end */
 	uint64_t n_cuts, lossy;     /* and how many of them lost something */
 	double mean_lost;           /* writes per cut */
@@ -51,7 +51,7 @@ struct sl_verdict {
 	int64_t window_ns;          /* the oldest write lost in any */
 	uint64_t causes[SL_CAUSES]; /* cuts whose oldest lost write it answers for */
 	uint64_t most_resent, most_rolled_back; /* writes; txgs */
-	uint32_t most_blocks;                   /* replayed */
+	uint64_t most_blocks;                   /* replayed */
 	int64_t longest_answer_ns;              /* of a write in the run: what a pulled log device costs */
 	char why[200];                          /* who answers, in words */
 };

@@ -28,6 +28,7 @@ struct sl_resource {
 /* What a cut of the power takes: the worst of some hundred cuts of the whole box. */
 struct sl_loss {
 	bool known;      /* the run was recorded */
+	bool at_least;   /* it was too short for the worst: less than two txgs */
 	double seconds;  /* age of the oldest acknowledged write that is lost */
 	uint64_t writes; /* acknowledged and lost, as many at once */
 	int64_t bytes;

@@ -214,6 +214,9 @@ int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload
 	}
 	rc = stack_init(&stack, box, workload, setup, record, err);
 
+	if (rc == 0 && record) {
+		record->pool = stack.pool;
+	}
 	if (rc == 0) {
 		assert(stack.client);
 		stack.client->ops->start(stack.client);
@@ -224,9 +227,8 @@ int sl_stack_record(const struct sl_box *box, const struct sl_workload *workload
 		rc = check_time(workload, ret, err);
 	}
 	if (rc == 0 && record) {
-		int64_t full_ns = record->ledger.full_ns, now_ns = sl_loop_now(stack.loop);
-
-		record->end_ns = full_ns < now_ns ? full_ns : now_ns;
+		record->end_ns = sl_loop_now(stack.loop);
+		sl_ledger_pass(&record->ledger, record->end_ns + 1);
 	}
 	stack_fini(&stack);
 	return rc;
@@ -243,12 +245,18 @@ void sl_record_init(struct sl_record *record, uint32_t limit)
 	sl_ledger_init(&record->ledger, limit);
 	sl_history_init(&record->history, &record->ledger);
 	record->end_ns = 0;
+	record->pool = NULL;
 }
 
 void sl_record_fini(struct sl_record *record)
 {
 	sl_history_fini(&record->history);
 	sl_ledger_fini(&record->ledger);
+}
+
+void sl_record_catch_up(struct sl_record *record)
+{
+	sl_pool_catch_up(record->pool);
 }
 
 /* A store with CPUs of its own: what serve puts behind its sockets. */

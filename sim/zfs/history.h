@@ -2,7 +2,8 @@
  * What a pool did with the writes it was given, as far as a cut of the power needs to know: which txg a write
  * belongs to, which block of the log holds it, from when on blocks and txgs are on their disks. The log is a
  * chain: a block is found through the one before it. Filled while the model runs; every call accepts a NULL
- * history, which stands for "nobody asks". import.h plays the restart.
+ * history, which stands for "nobody asks". import.h plays the restart; its caller forgets what no later cut
+ * needs, so that the history does not grow with the run.
  */
 #ifndef SL_ZFS_HISTORY_H
 #define SL_ZFS_HISTORY_H
@@ -25,28 +26,34 @@ struct sl_history_write {
 /* A block of the log, in the order of the chain. */
 struct sl_history_block {
 	struct sl_mark *mark; /* its write, and those in place that its records point to; NULL: none yet */
-	uint64_t max_txg;     /* of its records */
-	uint32_t records;
+	uint64_t records;     /* in all blocks before it */
 };
 
 struct sl_history_txg {
 	struct sl_mark *mark; /* all its writes; NULL: none */
 	int64_t synced_ns;    /* as ZFS sees it; SL_NEVER = not within the run */
+	/* Private: see sl_history_head. */
+	uint64_t head, head_records;
 };
 
 struct sl_history {
 	struct sl_slab marks;
-	struct sl_history_write *writes;
-	struct sl_history_block *blocks;
-	struct sl_history_txg *txgs; /* by number */
-	uint32_t n_writes, writes_room, n_blocks, blocks_room, n_txgs, txgs_room;
-	const struct sl_ledger *ledger; /* borrowed: once it is full nothing more is recorded */
+	struct sl_ring writes;   /* of struct sl_history_write */
+	struct sl_ring blocks;   /* of struct sl_history_block */
+	struct sl_ring txgs;     /* of struct sl_history_txg */
+	uint64_t records;        /* in all blocks */
+	uint64_t headed;         /* private: txgs before this one have their head */
+	struct sl_mark *orphans; /* private: forgotten, but disks still note in them */
+	uint32_t n_orphans, orphans_limit;
+	struct sl_ledger *ledger;                      /* borrowed */
+	void (*on_syncing)(void *arg, int64_t now_ns); /* before a txg counts as synced; NULL: nobody asks */
+	void *arg;
 };
 
-void sl_history_init(struct sl_history *history, const struct sl_ledger *ledger);
+void sl_history_init(struct sl_history *history, struct sl_ledger *ledger);
 void sl_history_fini(struct sl_history *history);
 
-/* Write `id` of the ledger has arrived and belongs to `txg`. Returns its place in writes + 1; 0 for id 0. */
+/* Write `id` of the ledger has arrived and belongs to `txg`. Returns its number + 1; 0 for id 0. */
 uint32_t sl_history_arrived(struct sl_history *history, uint32_t id, uint64_t txg);
 
 /* A record of `txg` is put into block `block`; `write`: from sl_history_arrived. */
@@ -58,5 +65,15 @@ struct sl_mark *sl_history_txg_mark(struct sl_history *history, uint64_t txg);
 
 /* ZFS takes the txg for synced. */
 void sl_history_synced(struct sl_history *history, uint64_t txg, int64_t now_ns);
+
+/* Where the header of the log points to in `txg`: the first block that holds something which `txg` does not;
+ * *ret_records: in all blocks before it. When there is none yet, behind the last block. */
+uint64_t sl_history_head(const struct sl_history *history, uint64_t txg, uint64_t *ret_records);
+
+/* No later cut needs the blocks before `block`, nor the txgs up to `txg`. */
+void sl_history_forget(struct sl_history *history, uint64_t block, uint64_t txg);
+
+/* The end: what is left of the marks' times goes to the ledger's on_event. */
+void sl_history_end(struct sl_history *history);
 
 #endif

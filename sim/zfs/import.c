@@ -1,140 +1,79 @@
 #include "sim/zfs/import.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "sim/base/loop.h"
 
-#define STRIDE 64u
-
-static void time_blocks(struct sl_import *import)
-{
-	const struct sl_history *history = import->history;
-	uint64_t until = 0;
-
-	for (uint32_t i = 0; i < history->n_blocks; i++) {
-		const struct sl_history_block *block = &history->blocks[i];
-
-		until = block->max_txg > until ? block->max_txg : until;
-		import->until_txg[i] = until;
-		import->blocks_ns[i] = block->mark ? sl_mark_kept_ns(block->mark, &import->cut) : SL_NEVER;
-		import->records[i + 1] = import->records[i] + block->records;
-		if (import->blocks_ns[i] > import->strides_ns[i / STRIDE]) {
-			import->strides_ns[i / STRIDE] = import->blocks_ns[i];
-		}
-	}
-}
-
-static void time_txgs(struct sl_import *import)
-{
-	const struct sl_history *history = import->history;
-	int64_t before_ns = 0;
-
-	for (uint32_t i = 1; i < history->n_txgs; i++) {
-		const struct sl_history_txg *txg = &history->txgs[i];
-		int64_t kept_ns = txg->mark ? sl_mark_kept_ns(txg->mark, &import->cut) : 0;
-
-		kept_ns = kept_ns > txg->synced_ns ? kept_ns : txg->synced_ns;
-		before_ns = kept_ns > before_ns ? kept_ns : before_ns;
-		import->txgs_ns[i] = before_ns;
-	}
-}
-
-int sl_import_init(struct sl_import *import, const struct sl_history *history, const struct sl_cut *cut)
+void sl_import_init(struct sl_import *import, const struct sl_history *history, const struct sl_cut *cut)
 {
 	*import = (struct sl_import){.history = history, .cut = *cut};
-	import->blocks_ns = calloc(history->n_blocks + 1, sizeof(*import->blocks_ns));
-	import->strides_ns = calloc(history->n_blocks / STRIDE + 1, sizeof(*import->strides_ns));
-	import->records = calloc(history->n_blocks + 1, sizeof(*import->records));
-	import->until_txg = calloc(history->n_blocks + 1, sizeof(*import->until_txg));
-	import->txgs_ns = calloc(history->n_txgs + 1, sizeof(*import->txgs_ns));
-	if (!import->blocks_ns || !import->strides_ns || !import->records || !import->until_txg ||
-	    !import->txgs_ns) {
-		return -ENOMEM;
+}
+
+static bool is_there(const struct sl_import *import, const struct sl_mark *mark, int64_t at_ns)
+{
+	return sl_mark_kept_ns(mark, &import->cut) <= at_ns;
+}
+
+static void play_txgs(struct sl_import *import, int64_t at_ns)
+{
+	const struct sl_ring *txgs = &import->history->txgs;
+	const struct sl_history_txg *next;
+
+	while ((next = sl_ring_at(txgs, import->believed + 1)) != NULL && next->synced_ns <= at_ns) {
+		import->believed++;
 	}
-	time_blocks(import);
-	time_txgs(import);
-	return 0;
-}
-
-void sl_import_fini(struct sl_import *import)
-{
-	free(import->blocks_ns);
-	free(import->strides_ns);
-	free(import->records);
-	free(import->until_txg);
-	free(import->txgs_ns);
-	*import = (struct sl_import){0};
-}
-
-/* First block that holds something txg does not: where the header of the log points to in that txg. */
-static uint32_t chain_head(const struct sl_import *import, uint64_t txg)
-{
-	uint32_t low = 0, high = import->history->n_blocks;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (import->until_txg[middle] <= txg) {
-			low = middle + 1;
-		} else {
-			high = middle;
+	while (import->txg < import->believed) {
+		next = sl_ring_at(txgs, import->txg + 1);
+		if (next->mark && !is_there(import, next->mark, at_ns)) {
+			return;
 		}
+		import->txg++;
 	}
-	return low;
 }
 
-/* The first block from `block` on that is not there at `at_ns`. */
-static uint32_t chain_end(const struct sl_import *import, uint32_t block, int64_t at_ns)
+/* The newest block is not passed because the txg covers it: more may be packed into it. */
+static void play_chain(struct sl_import *import, int64_t at_ns, uint64_t head)
 {
-	uint32_t n = import->history->n_blocks;
+	const struct sl_ring *blocks = &import->history->blocks;
+	uint64_t newest = blocks->end > 0 ? blocks->end - 1 : 0, covered = head < newest ? head : newest;
+	const struct sl_history_block *block;
 
-	while (block < n) {
-		if (block % STRIDE == 0 && block + STRIDE <= n &&
-		    import->strides_ns[block / STRIDE] <= at_ns) {
-			block += STRIDE;
-		} else if (import->blocks_ns[block] <= at_ns) {
-			block++;
-		} else {
-			break;
-		}
+	import->stop = covered > import->stop ? covered : import->stop;
+	while ((block = sl_ring_at(blocks, import->stop)) != NULL && block->mark &&
+	       is_there(import, block->mark, at_ns)) {
+		import->stop++;
 	}
-	return block;
 }
 
-void sl_import_play(const struct sl_import *import, int64_t at_ns, struct sl_imported *ret)
+void sl_import_play(struct sl_import *import, int64_t at_ns, struct sl_imported *ret)
 {
 	const struct sl_history *history = import->history;
+	const struct sl_history_block *end;
+	uint64_t head_records;
 
-	*ret = (struct sl_imported){0};
-	for (uint32_t i = 1; i < history->n_txgs; i++) {
-		ret->txg = import->txgs_ns[i] <= at_ns ? i : ret->txg;
-		ret->believed = history->txgs[i].synced_ns <= at_ns ? i : ret->believed;
-	}
-	ret->first = chain_head(import, ret->txg);
-	ret->stop = chain_end(import, ret->first, at_ns);
-	ret->records = import->records[ret->stop] - import->records[ret->first];
+	play_txgs(import, at_ns);
+	ret->txg = import->txg;
+	ret->believed = import->believed;
+	ret->first = sl_history_head(history, import->txg, &head_records);
+	play_chain(import, at_ns, ret->first);
+	ret->stop = import->stop > ret->first ? import->stop : ret->first;
+	end = sl_ring_at(&history->blocks, ret->stop);
+	ret->records = (end ? end->records : history->records) - head_records;
 }
 
 const struct sl_mark *sl_import_culprit(const struct sl_import *import, const struct sl_imported *imported,
 					int64_t at_ns)
 {
-	const struct sl_history *history = import->history;
+	const struct sl_history_block *block = sl_ring_at(&import->history->blocks, imported->stop);
 
-	if (imported->stop >= history->n_blocks || !history->blocks[imported->stop].mark) {
-		return NULL;
-	}
-	return sl_mark_culprit(history->blocks[imported->stop].mark, &import->cut, at_ns);
+	return block && block->mark ? sl_mark_culprit(block->mark, &import->cut, at_ns) : NULL;
 }
 
 const struct sl_mark *sl_import_txg_culprit(const struct sl_import *import,
 					    const struct sl_imported *imported, int64_t at_ns)
 {
-	const struct sl_history *history = import->history;
-	uint64_t txg = imported->txg + 1;
+	const struct sl_history_txg *txg = sl_ring_at(&import->history->txgs, imported->txg + 1);
 
-	if (txg > imported->believed || !history->txgs[txg].mark) {
+	if (!txg || !txg->mark || imported->txg == imported->believed) {
 		return NULL;
 	}
-	return sl_mark_culprit(history->txgs[txg].mark, &import->cut, at_ns);
+	return sl_mark_culprit(txg->mark, &import->cut, at_ns);
 }

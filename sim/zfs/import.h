@@ -1,38 +1,36 @@
 /*
- * The restart after a cut: import of the pool and replay of its intent log, as a pure function of the history
- * and the time of the cut. Import takes the last txg whose writes are all on the disks; the log is read from
+ * The restart after a cut: import of the pool and replay of its intent log, worked out from the history and
+ * the time of the cut. Import takes the last txg whose writes are all on the disks; the log is read from
  * the first block that this txg does not cover, block by block, up to the first that is not there.
+ *
+ * Cuts are played in the order of their times: what was there once is not looked at again.
  */
 #ifndef SL_ZFS_IMPORT_H
 #define SL_ZFS_IMPORT_H
 
 #include "sim/zfs/history.h"
 
-/* The times that matter, worked out once for many cuts. */
+/* How far the last cut came. */
 struct sl_import {
 	const struct sl_history *history; /* borrowed */
 	struct sl_cut cut;
-	int64_t *blocks_ns;  /* from when on a block is there after the cut; owned, as the others */
-	int64_t *strides_ns; /* the latest of each stride of blocks: whole ones are stepped over */
-	uint64_t *until_txg; /* of a block and all before it: the latest txg */
-	uint32_t *records;   /* in all blocks before this one */
-	int64_t *txgs_ns;    /* from when on a txg, and all before it, can be imported */
+	uint64_t txg, believed; /* see below */
+	uint64_t stop;          /* blocks before it are there, or not needed */
 };
 
 /* How the pool came back. */
 struct sl_imported {
 	uint64_t txg;         /* imported */
 	uint64_t believed;    /* synced, as ZFS saw it before the cut: later than txg when disks lied */
-	uint32_t first, stop; /* replayed: blocks first to stop - 1 */
-	uint32_t records;     /* in them */
+	uint64_t first, stop; /* replayed: blocks first to stop - 1 */
+	uint64_t records;     /* in them */
 };
 
-/* Errors: -ENOMEM. Release with sl_import_fini, also after an error. */
-int sl_import_init(struct sl_import *import, const struct sl_history *history, const struct sl_cut *cut);
-void sl_import_fini(struct sl_import *import);
+void sl_import_init(struct sl_import *import, const struct sl_history *history, const struct sl_cut *cut);
 
-/* Plays the restart after a cut at `at_ns`: what happened at that instant had happened. */
-void sl_import_play(const struct sl_import *import, int64_t at_ns, struct sl_imported *ret);
+/* Plays the restart after a cut at `at_ns`, not before that of the last call: what happened at that instant
+ * had happened. */
+void sl_import_play(struct sl_import *import, int64_t at_ns, struct sl_imported *ret);
 
 /* Is the write in the pool, by the imported txg or by replay? */
 static inline bool sl_imported_has(const struct sl_imported *imported, const struct sl_history_write *write)

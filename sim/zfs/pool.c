@@ -289,6 +289,15 @@ bool sl_pool_log_dead(const struct sl_pool *pool, int device)
 	return device >= 0 && device < pool->log.n_disks && pool->log.dead[device];
 }
 
+void sl_pool_catch_up(struct sl_pool *pool)
+{
+	int64_t now_ns = sl_loop_now(pool->loop);
+
+	sl_vdev_catch_up(&pool->data, now_ns);
+	sl_vdev_catch_up(&pool->log, now_ns);
+	sl_vdev_catch_up(&pool->special, now_ns);
+}
+
 void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret)
 {
 	const struct sl_zil *zil = &pool->zil;

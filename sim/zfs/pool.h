@@ -57,6 +57,9 @@ int sl_pool_fail_log(struct sl_pool *pool, int64_t now_ns, int device, int side)
 /* Has that device died? A mirror that lost a side has not. */
 bool sl_pool_log_dead(const struct sl_pool *pool, int device);
 
+/* What disks have done by now without anybody waiting for it is noted in the marks of the history. */
+void sl_pool_catch_up(struct sl_pool *pool);
+
 void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_stats *ret);
 
 #endif

@@ -399,6 +399,13 @@ void sl_vdev_fini(struct sl_vdev *vdev)
 	sl_slab_fini(&vdev->leaves);
 }
 
+void sl_vdev_catch_up(struct sl_vdev *vdev, int64_t now_ns)
+{
+	for (int i = 0; i < vdev->n_disks; i++) {
+		sl_dev_catch_up(vdev->disks[i], now_ns);
+	}
+}
+
 double sl_vdev_utilisation(const struct sl_vdev *vdev, int64_t now_ns)
 {
 	int64_t busy_ns = vdev->busy_ns + (vdev->outstanding > 0 ? now_ns - vdev->busy_from_ns : 0);

@@ -127,6 +127,9 @@ int sl_vdev_fail_disk(struct sl_vdev *vdev, int64_t now_ns, int disk, int side);
  * disk. */
 void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io);
 
+/* See sl_dev_catch_up. */
+void sl_vdev_catch_up(struct sl_vdev *vdev, int64_t now_ns);
+
 /* Share of time with I/O outstanding since time 0. */
 double sl_vdev_utilisation(const struct sl_vdev *vdev, int64_t now_ns);
 

@@ -238,6 +238,7 @@ Test(schema, what_powercut_writes_obeys)
 	struct sl_verdict verdicts[] = {{.variant = 0,
 					 .n_cuts = 3,
 					 .lossy = 2,
+					 .at_least = true,
 					 .worst = {.lost = 4,
 						   .cause = SL_CAUSE_LIAR,
 						   .disk = "disk",
@@ -256,6 +257,7 @@ Test(schema, what_powercut_writes_obeys)
 	cr_assert(obeys(schema, root, why), "%s", why);
 	verdict = json_array_get(json_object_get(root, "verdicts"), 0);
 	cr_assert_eq(json_integer_value(json_object_get(json_object_get(verdict, "causes"), "liar")), 2);
+	cr_assert(json_is_true(json_object_get(verdict, "at_least")));
 	cr_assert(json_is_null(json_object_get(json_array_get(json_object_get(root, "verdicts"), 1), "why")));
 	cr_assert_eq(json_integer_value(json_object_get(first_worst(root), "replayed_blocks")), 0);
 	json_decref(root);

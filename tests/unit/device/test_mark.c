@@ -211,3 +211,38 @@ Test(mark, asking_changes_no_times)
 	}
 	cr_assert_eq(ends_ns[0], ends_ns[1]);
 }
+
+/* A txg of two neighbouring writes that went to the disk as one, and a write of another txg that joined them:
+ * the leader is needed until the other has been let go, too. */
+Test(mark, is_free_when_no_disk_and_no_other_mark_needs_it)
+{
+	struct sl_mark *txg, *other, *leader, *follower, *stranger;
+	struct sl_slab pool;
+
+	sl_slab_init(&pool, sizeof(struct sl_mark));
+	txg = sl_mark_new(&pool);
+	other = sl_mark_new(&pool);
+	leader = sl_mark_part(txg);
+	follower = sl_mark_part(txg);
+	stranger = sl_mark_part(other);
+	sl_mark_join(follower, leader);
+	sl_mark_join(stranger, leader);
+	sl_mark_abandon(txg);
+	cr_assert(!sl_mark_is_settled(txg), "the disk will still note in it");
+	sl_mark_safe(leader, 5);
+	cr_assert(!sl_mark_is_settled(txg), "and the stranger shares its fate");
+	cr_assert_eq(sl_mark_kept_ns(other, &whole), 5);
+	sl_mark_abandon(other);
+	cr_assert(sl_mark_is_settled(txg));
+	cr_assert(sl_mark_is_settled(other));
+	sl_mark_free(other);
+	sl_mark_free(txg);
+	/* What is let go before it is joined needs nobody. */
+	other = sl_mark_new(&pool);
+	leader = sl_mark_new(&pool);
+	sl_mark_abandon(other);
+	sl_mark_join(other, leader);
+	cr_assert(sl_mark_is_settled(other));
+	cr_assert_eq(leader->joiners, 0);
+	sl_slab_fini(&pool);
+}

@@ -175,12 +175,12 @@ Test(joins, a_promise_covers_what_another_fsync_has_written)
 				    "[3ms] WRITE UNSTABLE 4K\n"
 				    "[4ms] COMMIT\n"
 				    "[5ms] fsync of file 0 done\n");
-	cr_assert_eq(ledger.writes[0].promised_ns, 2 * MS);
-	cr_assert_eq(ledger.writes[0].committed_ns, 2 * MS);
-	cr_assert_eq(ledger.n_writes, 3, "data and two of the journal");
-	for (uint32_t i = 1; i < ledger.n_writes; i++) {
-		cr_assert_eq(ledger.writes[i].promised_ns, 5 * MS);
-		cr_assert(ledger.writes[i].committed_ns <= 5 * MS);
+	cr_assert_eq(sl_ledger_at(&ledger, 1)->promised_ns, 2 * MS);
+	cr_assert_eq(sl_ledger_at(&ledger, 1)->committed_ns, 2 * MS);
+	cr_assert_eq(ledger.n_sent, 3, "data and two of the journal");
+	for (uint32_t i = 2; i <= 3; i++) {
+		cr_assert_eq(sl_ledger_at(&ledger, i)->promised_ns, 5 * MS);
+		cr_assert(sl_ledger_at(&ledger, i)->committed_ns <= 5 * MS);
 	}
 	sl_ledger_fini(&ledger);
 	guest_free(guest);

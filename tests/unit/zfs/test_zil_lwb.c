@@ -223,6 +223,25 @@ Test(zil_lwb, a_write_of_32_kib_goes_in_place)
 }
 
 /* A commit with nothing logged and nothing in flight has nothing to wait for. */
+/* zil_commit_writer_stall, zil_commit_waiter_link_lwb: a commit that finds nothing to log waits for what is
+ * on its way, which may be its own file's. In 2014 it is part of the next batch. */
+Test(zil_lwb, a_commit_with_nothing_to_log_waits_for_what_is_in_flight)
+{
+	for (int generation = SL_ZIL_2014; generation <= SL_ZIL_23; generation++) {
+		struct rig *rig = rig_new_of(true, (enum sl_zil_generation)generation);
+		struct commit a = {.rig = rig, .name = "a", .bytes = 1024}, b = {.rig = rig, .name = "b"};
+
+		event_at(&a.start, rig->nas.loop, 0, commit_start, &a);
+		event_at(&b.start, rig->nas.loop, 500 * US, commit_start, &b);
+		run_all(rig->nas.loop);
+		notes_expect(&rig->nas.notes, "[0ms] log write 4K\n"
+					      "[1ms] log flush\n"
+					      "[1.5ms] a done\n"
+					      "[1.5ms] b done\n");
+		rig_free(rig);
+	}
+}
+
 Test(zil_lwb, an_empty_commit_is_free)
 {
 	struct rig *rig = rig_new_of(true, SL_ZIL_21);

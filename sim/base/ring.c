@@ -1,0 +1,55 @@
+#include "sim/base/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 256u
+
+void sl_ring_init(struct sl_ring *ring, size_t size, uint64_t first)
+{
+	*ring = (struct sl_ring){.size = size, .first = first, .end = first};
+}
+
+void sl_ring_fini(struct sl_ring *ring)
+{
+	free(ring->items);
+	ring->items = NULL;
+	ring->room = 0;
+	ring->first = ring->end;
+}
+
+static void ring_grow(struct sl_ring *ring)
+{
+	struct sl_ring larger = *ring;
+
+	larger.room = ring->room ? 2 * ring->room : FIRST_ROOM;
+	larger.items = malloc(larger.room * larger.size);
+	if (!larger.items) {
+		abort();
+	}
+	for (uint64_t i = ring->first; i < ring->end; i++) {
+		memcpy(sl_ring_at(&larger, i), sl_ring_at(ring, i), ring->size);
+	}
+	free(ring->items);
+	*ring = larger;
+}
+
+void *sl_ring_push(struct sl_ring *ring)
+{
+	void *item;
+
+	if (ring->end - ring->first == ring->room) {
+		ring_grow(ring);
+	}
+	ring->end++;
+	item = sl_ring_at(ring, ring->end - 1);
+	memset(item, 0, ring->size);
+	return item;
+}
+
+void sl_ring_drop(struct sl_ring *ring, uint64_t number)
+{
+	if (number > ring->first) {
+		ring->first = number < ring->end ? number : ring->end;
+	}
+}
