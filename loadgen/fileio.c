@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadgen/data.h"
 #include "loadgen/fileio_path.h"
 #include "loadgen/fileio_verify.h"
 #include "loadgen/meter.h"
@@ -25,7 +26,7 @@ struct thread {
 	struct run *run;
 	struct sl_fileio_request request;
 	int64_t start_ns;
-	uint8_t *block; /* that it writes; a shared one of zeroes unless they are verified */
+	uint8_t *block; /* that it writes; a shared one of zeroes */
 	bool expects;   /* its read must find what was written */
 };
 
@@ -37,6 +38,8 @@ struct run {
 	struct sl_meter meter;
 	struct thread *threads;
 	struct sl_fileio_verify verify;
+	struct sl_load_data data;
+	uint64_t written; /* blocks */
 	uint8_t *blocks;
 	uint32_t slots; /* threads x depth */
 	uint32_t in_flight;
@@ -75,6 +78,7 @@ static bool thread_issue(struct thread *thread)
 		rc = sl_target_read(run->target, fh, request->offset_bytes, bytes, &thread->op);
 		break;
 	case SL_FILEIO_WRITE:
+		sl_load_data_fill(&run->data, run->written++, thread->block);
 		sl_fileio_verify_fill(&run->verify, request, thread->block);
 		rc = sl_target_write(run->target, fh, request->offset_bytes, thread->block, bytes,
 				     &thread->op);
@@ -337,6 +341,12 @@ static int config_check(const struct sl_fileio_load *load, struct sl_err *err)
 	return 0;
 }
 
+/* Does each request have a block of its own? */
+static bool own_blocks(const struct sl_fileio_load *load)
+{
+	return load->verify || load->data > 0;
+}
+
 static int stage_run(struct run *run, const struct sl_load_limits *limits, struct sl_load_result *ret,
 		     struct sl_err *err)
 {
@@ -358,7 +368,7 @@ static int stage_run(struct run *run, const struct sl_load_limits *limits, struc
 		run->threads[i].op.done = thread_done;
 		run->threads[i].run = run;
 		run->threads[i].block =
-		    run->blocks + (load->verify ? (size_t)i * load->source.block_bytes : 0);
+		    run->blocks + (own_blocks(load) ? (size_t)i * load->source.block_bytes : 0);
 	}
 	rc = sl_meter_start(&run->meter, limits, ret, sl_clock_ns(), err);
 	rc = rc ? rc : run_loop(run, err);
@@ -383,8 +393,10 @@ int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result 
 	run.slots = load->threads * load->depth;
 	assert(run.slots > 0); /* config_check */
 	run.threads = calloc(run.slots, sizeof(*run.threads));
-	run.blocks = calloc(load->verify ? run.slots : 1, load->source.block_bytes);
-	if (!run.files || !run.threads || !run.blocks) {
+	run.blocks = calloc(own_blocks(load) ? run.slots : 1, load->source.block_bytes);
+	if (!run.files || !run.threads || !run.blocks ||
+	    sl_load_data_init(&run.data, load->verify ? 0 : load->data, load->source.block_bytes,
+			      load->seed)) {
 		rc = sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (rc == 0 && (load->stages & (SL_LOAD_PREPARE | SL_LOAD_RUN))) {
@@ -410,6 +422,7 @@ int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result 
 	free(run.files);
 	free(run.threads);
 	free(run.blocks);
+	sl_load_data_fini(&run.data);
 	sl_fileio_verify_fini(&run.verify);
 	return rc;
 }

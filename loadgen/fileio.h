@@ -21,6 +21,7 @@ struct sl_fileio_load {
 	/* Blocks carry a record of their place; a read that does not find what was written fails (-EILSEQ).
 	 */
 	bool verify;
+	double data;    /* what is written else: 0 zero bytes, 1 random, N compresses to 1/N (data.h) */
 	bool fsync_end; /* sync all files at the end too (sysbench's default) */
 	uint64_t seed;
 	uint32_t null_calls;          /* NULL calls measured before; 0 = 200 */
@@ -28,10 +29,9 @@ struct sl_fileio_load {
 };
 
 /*
- * Runs the stages. Prepared files are zero bytes, as sysbench 0.4 writes them; on NFS they are not written,
- * but get their size. After a failure or Ctrl-C the files are removed all the same when SL_LOAD_CLEANUP is
- * among the stages. Reads and writes count; syncs are counted apart. `ret` must be initialised. 0 or negative
- * errno.
+ * Runs the stages. Prepared files hold data of the same kind; on NFS they are not written, but get their
+ * size. After a failure or Ctrl-C the files are removed all the same when SL_LOAD_CLEANUP is among the
+ * stages. Reads and writes count; syncs are counted apart. `ret` must be initialised. 0 or negative errno.
  */
 int sl_fileio_load_run(const struct sl_fileio_load *load, struct sl_load_result *ret, struct sl_err *err);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "loadgen/crew.h"
+#include "loadgen/data.h"
 #include "loadgen/fileio_verify.h"
 
 #define ALIGNMENT 4096 /* of buffers; enough for O_DIRECT on every disk */
@@ -22,6 +23,8 @@ struct run {
 	pthread_mutex_t lock; /* of source and verify */
 	struct sl_fileio source;
 	struct sl_fileio_verify verify;
+	struct sl_load_data data;
+	uint64_t written; /* blocks */
 };
 
 struct worker {
@@ -46,15 +49,18 @@ static int file_open(const struct sl_fileio_load *load, uint32_t file, int flags
 }
 
 /* Written in full, as sysbench does: holes would cost no disk. */
-static int file_fill(const struct sl_fileio_load *load, uint32_t file, const uint8_t *zeroes,
-		     struct sl_err *err)
+static int file_fill(const struct sl_fileio_load *load, uint32_t file, const struct sl_load_data *data,
+		     uint8_t *buf, struct sl_err *err)
 {
 	uint64_t at = 0, size = load->source.file_bytes;
 	int fd, rc = file_open(load, file, O_WRONLY | O_CREAT, &fd, err);
 
 	while (rc == 0 && at < size && !(load->limits.stopped && load->limits.stopped())) {
-		ssize_t n = pwrite(fd, zeroes, size - at < FILL_BYTES ? size - at : FILL_BYTES, (off_t)at);
+		ssize_t n;
 
+		/* Numbers that no block of the run has. */
+		sl_load_data_fill(data, UINT64_MAX - (file * (size / FILL_BYTES + 1) + at / FILL_BYTES), buf);
+		n = pwrite(fd, buf, size - at < FILL_BYTES ? size - at : FILL_BYTES, (off_t)at);
 		if (n <= 0) {
 			rc = file_failed(load, file, "write", n < 0 ? -errno : -ENOSPC, err);
 		}
@@ -71,13 +77,18 @@ static int file_fill(const struct sl_fileio_load *load, uint32_t file, const uin
 
 static int stage_prepare(const struct sl_fileio_load *load, struct sl_err *err)
 {
-	uint8_t *zeroes = calloc(1, FILL_BYTES);
-	int rc = zeroes ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
+	uint8_t *buf = calloc(1, FILL_BYTES);
+	struct sl_load_data data = {0};
+	int rc = 0;
 
-	for (uint32_t i = 0; i < load->source.files && rc == 0; i++) {
-		rc = file_fill(load, i, zeroes, err);
+	if (!buf || sl_load_data_init(&data, load->data, FILL_BYTES, load->seed)) {
+		rc = sl_err_set(err, -ENOMEM, "out of memory");
 	}
-	free(zeroes);
+	for (uint32_t i = 0; i < load->source.files && rc == 0; i++) {
+		rc = file_fill(load, i, &data, buf, err);
+	}
+	sl_load_data_fini(&data);
+	free(buf);
 	return rc;
 }
 
@@ -97,7 +108,8 @@ static int stage_cleanup(const struct sl_fileio_load *load, struct sl_err *err)
 }
 
 /* The system call of a request. */
-static int request_do(struct worker *worker, const struct sl_fileio_request *request, struct sl_err *err)
+static int request_do(struct worker *worker, const struct sl_fileio_request *request, uint64_t number,
+		      struct sl_err *err)
 {
 	const struct sl_fileio_load *load = worker->run->load;
 	uint32_t bytes = load->source.block_bytes;
@@ -109,6 +121,7 @@ static int request_do(struct worker *worker, const struct sl_fileio_request *req
 		n = pread(fd, worker->buf, bytes, (off_t)request->offset_bytes);
 		break;
 	case SL_FILEIO_WRITE:
+		sl_load_data_fill(&worker->run->data, number, worker->buf);
 		sl_fileio_verify_fill(&worker->run->verify, request, worker->buf);
 		n = pwrite(fd, worker->buf, bytes, (off_t)request->offset_bytes);
 		break;
@@ -135,18 +148,20 @@ static int worker_work(void *arg, struct sl_crew_turn *ret, struct sl_err *err)
 	struct worker *worker = arg;
 	struct run *run = worker->run;
 	struct sl_fileio_request request;
+	uint64_t number;
 	bool expects;
 	int rc;
 
 	(void)pthread_mutex_lock(&run->lock);
 	sl_fileio_next(&run->source, &request);
 	expects = sl_fileio_verify_expects(&run->verify, &request);
+	number = run->written++;
 	(void)pthread_mutex_unlock(&run->lock);
 	if (request.op == SL_FILEIO_END) {
 		ret->end = true;
 		return 0;
 	}
-	rc = request_do(worker, &request, err);
+	rc = request_do(worker, &request, number, err);
 	if (rc == 0 && expects) {
 		rc = sl_fileio_verify_check(&run->verify, &request, worker->buf, err);
 	}
@@ -241,6 +256,10 @@ static int stage_run(const struct sl_fileio_load *load, struct sl_load_result *r
 		memset(run.fds, 0xff, load->source.files * sizeof(*run.fds)); /* -1 = closed */
 		sl_fileio_init(&run.source, &load->source, load->seed);
 		rc = load->verify ? sl_fileio_verify_init(&run.verify, &load->source, load->seed, err) : 0;
+		if (rc == 0 && sl_load_data_init(&run.data, load->verify ? 0 : load->data,
+						 load->source.block_bytes, load->seed)) {
+			rc = sl_err_set(err, -ENOMEM, "out of memory");
+		}
 		rc = rc ? rc : files_open(&run, err);
 		rc = rc ? rc : workers_run(&run, workers, args, count, ret, err);
 		for (uint32_t i = 0; i < load->source.files; i++) {
@@ -248,6 +267,7 @@ static int stage_run(const struct sl_fileio_load *load, struct sl_load_result *r
 				(void)close(run.fds[i]);
 			}
 		}
+		sl_load_data_fini(&run.data);
 		sl_fileio_verify_fini(&run.verify);
 	}
 	free(workers);

@@ -1,4 +1,5 @@
 /* sloglab-load fileio. */
+#include "loadgen/data.h"
 #include "loadgen/fileio.h"
 #include "loadgen/program.h"
 
@@ -7,7 +8,8 @@
 
 struct fileio {
 	struct program program;
-	const char *url, *path;
+	const char *url, *path, *data;
+	double ratio; /* of data */
 	uint64_t block_bytes, total_bytes, files, fsync_every, depth;
 	unsigned mode, stable, no_fsync_end;
 	bool direct, verify;
@@ -28,6 +30,9 @@ static const char *fileio_wrong(struct fileio *fileio)
 	if (fileio->program.threads * fileio->depth > 1024) {
 		return "--depth: threads x depth is above 1024";
 	}
+	if (sl_load_data_parse(fileio->data, &fileio->ratio, &fileio->program.err)) {
+		return "--data: write zero, random or 2.0x (1x to 1000x)";
+	}
 	if (fileio->stable == STABLE_UNSET) {
 		fileio->stable = fileio->path ? 1 : 0;
 	}
@@ -43,6 +48,7 @@ static int fileio_run(struct fileio *fileio, unsigned stages)
 	    .path = fileio->path,
 	    .direct = fileio->direct,
 	    .verify = fileio->verify,
+	    .data = fileio->ratio,
 	    .depth = (uint32_t)fileio->depth,
 	    .stages = stages,
 	    .source = {.mode = (enum sl_fileio_mode)fileio->mode,
@@ -72,6 +78,7 @@ int program_fileio(int argc, char **argv)
 				.files = 128,
 				.fsync_every = 100,
 				.depth = 1,
+				.data = "random",
 				.stable = STABLE_UNSET,
 				.mode = SL_FILEIO_RNDRW};
 	const struct sl_option options[] = {
@@ -80,6 +87,11 @@ int program_fileio(int argc, char **argv)
 	    {"path", "FOLDER", "a local folder instead", SL_OPT_TEXT, &fileio.path, 0, 0},
 	    {"direct", NULL, "with --path: O_DIRECT", SL_OPT_FLAG, &fileio.direct, 0, 0},
 	    {"verify", NULL, "check that reads find what was written", SL_OPT_FLAG, &fileio.verify, 0, 0},
+	    {"data", "zero|random|N.Nx",
+	     "what is written: zero bytes (holes under compression, and what sysbench 0.4 writes), random, "
+	     "or "
+	     "what compresses to 1/N (random)",
+	     SL_OPT_TEXT, &fileio.data, 0, 0},
 	    {"depth", "N", "requests in flight per thread (1)", SL_OPT_NUMBER, &fileio.depth, 1, 1024},
 	    /* In the order of enum sl_fileio_mode. */
 	    {"mode", "seqwr|seqrd|rndrd|rndwr|rndrw", "(rndrw)", SL_OPT_CHOICE, &fileio.mode, 0, 0},

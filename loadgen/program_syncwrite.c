@@ -1,4 +1,5 @@
 /* sloglab-load syncwrite. */
+#include "loadgen/data.h"
 #include "loadgen/program.h"
 #include "loadgen/syncwrite.h"
 #include "sim/base/json.h"
@@ -11,9 +12,10 @@
 
 struct syncwrite {
 	struct program program;
-	const char *url, *path;
+	const char *url, *path, *data;
 	uint64_t block_bytes, total_bytes, depth;
-	unsigned pattern, stable, data;
+	unsigned pattern, stable;
+	double ratio; /* of data */
 	bool direct, sizes;
 };
 
@@ -31,7 +33,7 @@ static struct sl_syncwrite_config config_of(struct syncwrite *options)
 	    .file_bytes = options->total_bytes,
 	    .random = options->pattern == 1,
 	    .unstable = options->stable == 1,
-	    .zero_data = options->data == 1,
+	    .data = options->ratio,
 	    .depth = (uint32_t)(program->threads * options->depth),
 	    .seed = program->seed,
 	    .limits = program_limits(program, 0),
@@ -97,7 +99,7 @@ static int sizes_run(struct syncwrite *options)
 
 int program_syncwrite(int argc, char **argv)
 {
-	struct syncwrite o = {.block_bytes = 4096, .total_bytes = 64ull << 20, .depth = 1};
+	struct syncwrite o = {.block_bytes = 4096, .total_bytes = 64ull << 20, .depth = 1, .data = "random"};
 	const struct sl_option options[] = {
 	    {"url", "URL", "nfs://SERVER/EXPORT[/FILE][?nfsport=N&mountport=N]", SL_OPT_TEXT, &o.url, 0, 0},
 	    {"path", "FILE", "a local file or block device instead, which is overwritten", SL_OPT_TEXT,
@@ -111,8 +113,10 @@ int program_syncwrite(int argc, char **argv)
 	    {"pattern", "sequential|random", "order of the offsets (sequential)", SL_OPT_CHOICE, &o.pattern,
 	     0, 0},
 	    {"depth", "N", "requests in flight per thread (1)", SL_OPT_NUMBER, &o.depth, 1, DEPTH_MAX},
-	    {"data", "random|zero", "zero bytes are holes under compression (random)", SL_OPT_CHOICE, &o.data,
-	     0, 0},
+	    {"data", "zero|random|N.Nx",
+	     "what is written: zero bytes (holes under compression), random, or what compresses to 1/N "
+	     "(random)",
+	     SL_OPT_TEXT, &o.data, 0, 0},
 	    {"stable", "file_sync|unstable_commit",
 	     "as ESXi (default) or QEMU writes; on a path O_DSYNC or fdatasync", SL_OPT_CHOICE, &o.stable, 0,
 	     0},
@@ -140,6 +144,8 @@ int program_syncwrite(int argc, char **argv)
 					   "FILE, not both");
 	} else if (o.direct && o.url) {
 		exit_code = program_usage(program, "--direct: only with --path");
+	} else if (sl_load_data_parse(o.data, &o.ratio, &program->err)) {
+		exit_code = program_usage(program, "--data: %s", program->err.msg);
 	} else if (program->threads * o.depth > DEPTH_MAX) {
 		exit_code = program_usage(program, "--depth: threads x depth is above %d", DEPTH_MAX);
 	} else if (o.total_bytes < (o.sizes ? SIZE_LAST : o.block_bytes)) {

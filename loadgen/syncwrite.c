@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadgen/data.h"
 #include "loadgen/meter.h"
 #include "loadgen/syncwrite_path.h"
 #include "loadgen/target.h"
@@ -21,6 +22,7 @@ struct slot {
 	struct sl_target_op op;
 	struct load *load;
 	int64_t start_ns;
+	uint8_t *block; /* that it writes; a shared one of zeroes */
 	bool committing;
 };
 
@@ -31,7 +33,8 @@ struct load {
 	struct sl_meter meter;
 	struct sl_rng rng;
 	struct slot *slots;
-	uint8_t *data; /* the block; never changed while in flight */
+	struct sl_load_data data;
+	uint8_t *buffers;
 	uint64_t blocks, next_block;
 	uint64_t started;
 	uint32_t in_flight;
@@ -60,7 +63,8 @@ static void slot_start(struct slot *slot, int64_t now_ns)
 	slot->start_ns = now_ns;
 	slot->committing = false;
 	load->in_flight++;
-	if (sl_target_write(load->target, load->fh, block * config->block_bytes, load->data,
+	sl_load_data_fill(&load->data, load->started++, slot->block);
+	if (sl_target_write(load->target, load->fh, block * config->block_bytes, slot->block,
 			    config->block_bytes, &slot->op) < 0) {
 		slot_fail(load, "write", -ENOMEM);
 	}
@@ -165,18 +169,18 @@ static int load_alloc(struct load *load, struct sl_err *err)
 	const struct sl_syncwrite_config *config = load->config;
 
 	load->slots = calloc(config->depth, sizeof(*load->slots));
-	load->data = calloc(1, config->block_bytes);
-	if (!load->slots || !load->data) {
+	load->buffers = calloc(config->data > 0 ? config->depth : 1, config->block_bytes);
+	if (!load->slots || !load->buffers ||
+	    sl_load_data_init(&load->data, config->data, config->block_bytes, config->seed)) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	load->blocks = config->file_bytes / config->block_bytes;
 	sl_rng_init(&load->rng, config->seed, "syncwrite");
-	for (uint32_t i = 0; i < config->block_bytes && !config->zero_data; i++) {
-		load->data[i] = (uint8_t)sl_rng_u64(&load->rng);
-	}
 	for (uint32_t i = 0; i < config->depth; i++) {
 		load->slots[i].op.done = slot_done;
 		load->slots[i].load = load;
+		load->slots[i].block =
+		    load->buffers + (config->data > 0 ? (size_t)i * config->block_bytes : 0);
 	}
 	return 0;
 }
@@ -202,6 +206,7 @@ int sl_syncwrite_run(const struct sl_syncwrite_config *config, struct sl_load_re
 	sl_target_close(load.target);
 	sl_meter_fini(&load.meter);
 	free(load.slots);
-	free(load.data);
+	free(load.buffers);
+	sl_load_data_fini(&load.data);
 	return rc;
 }

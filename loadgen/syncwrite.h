@@ -15,7 +15,7 @@ struct sl_syncwrite_config {
 	 * else O_DSYNC. */
 	bool unstable;
 	bool direct;    /* on a path: O_DIRECT */
-	bool zero_data; /* blocks of zero bytes (holes under compression), else random bytes */
+	double data;    /* what is written: 0 zero bytes, 1 random, N compresses to 1/N (data.h) */
 	uint32_t depth; /* requests in flight, 1 .. 1024 */
 	uint64_t seed;
 	uint32_t null_calls; /* NULL calls measured before; 0 = 200 */
