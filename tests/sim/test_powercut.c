@@ -64,13 +64,19 @@ Test(powercut, ten_thousand_cuts_of_the_slog_with_protection_lose_nothing)
 {
 	struct rig rig = rig_new("s3700", "oltp2");
 	struct sl_powercut_options options = random_cuts(10000);
-	struct sl_verdict verdict = cut(&rig, &options);
+	uint64_t rolled_back = 0;
 
-	cr_assert_eq(verdict.n_cuts, 10000);
-	cr_assert_eq(verdict.lossy, 0);
-	cr_assert_eq(verdict.worst.lost, 0);
-	cr_assert(verdict.most_blocks > 1000, "the log was replayed");
-	cr_assert(verdict.most_rolled_back >= 1, "the data disks' caches lie, the log makes up for it");
+	/* A txg that only the disks' caches hold is there for some milliseconds in five seconds. */
+	for (options.seed = 1; options.seed <= 3; options.seed++) {
+		struct sl_verdict verdict = cut(&rig, &options);
+
+		cr_assert_eq(verdict.n_cuts, 10000);
+		cr_assert_eq(verdict.lossy, 0);
+		cr_assert_eq(verdict.worst.lost, 0);
+		cr_assert(verdict.most_blocks > 1000, "the log was replayed");
+		rolled_back += verdict.most_rolled_back;
+	}
+	cr_assert(rolled_back >= 1, "the data disks' caches lie, the log makes up for it");
 	sl_scenario_free(rig.sc);
 }
 
