@@ -48,6 +48,7 @@ expect 2 '--time: works with --engine live and vm only' run good.yaml --time 5
 expect 2 '--trace: works with --engine model only' run good.yaml --engine live --trace t.json
 expect 2 'absent.yaml: no such file' run absent.yaml
 expect 2 'b3n-2015: no such scenario; did you mean b3n-2014?' run b3n-2015
+expect 2 'b3n: no such scenario; did you mean b3n-2014?' run b3n
 expect 2 'folder' run folder
 expect 2 'binary.yaml' run binary.yaml
 expect 2 'empty.yaml' run empty.yaml
