@@ -41,6 +41,15 @@ static void word_number(struct words *words, const char *name, double value, con
 	word(words, name, text);
 }
 
+/* The same kind of data as the model takes the load to write. */
+static void word_data(struct words *words, const struct sl_workload *w)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.6gx", w->data);
+	word(words, "--data", sl_workload_writes_zeros(w) ? "zero" : w->data > 1 ? text : "random");
+}
+
 static void words_of_files(struct words *words, const struct sl_live_load *what)
 {
 	static const char *const modes[] = {[SL_MODE_SEQWR] = "seqwr",
@@ -55,6 +64,7 @@ static void words_of_files(struct words *words, const struct sl_live_load *what)
 	word(words, "--mode", modes[w->mode]);
 	word_number(words, "--files", (double)w->files, "");
 	word_number(words, "--fsync-every", (double)w->fsync_every, "");
+	word_data(words, w);
 }
 
 static void words_of_writes(struct words *words, const struct sl_workload *w)
@@ -69,6 +79,7 @@ static void words_of_writes(struct words *words, const struct sl_workload *w)
 	word(words, "--pattern", patterns[w->pattern]);
 	word(words, "--stable", stables[w->stable]);
 	word_number(words, "--depth", (double)w->depth, "");
+	word_data(words, w);
 }
 
 static void words_of_database(struct words *words, const struct sl_live_load *what)

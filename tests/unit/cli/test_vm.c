@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/live_lab.h"
+#include "cli/live_load.h"
 #include "cli/measured.h"
 #include "cli/signals.h"
 #include "cli/vm_cell.h"
@@ -391,4 +392,36 @@ Test(vm_run, quick_adds_single_updates_to_a_scenario_without)
 	cr_assert_str_eq(sl_scenario_workload(sc, workloads[2])->name, "update_index");
 	cr_assert_eq(sl_scenario_workload(sc, workloads[2])->oltp_list, SL_LIST_UPDATE_INDEX);
 	sl_scenario_free(sc);
+}
+
+/* Real load writes the kind of data that the model takes it to write. */
+Test(vm_load, writes_the_data_that_the_workload_says)
+{
+	static const struct {
+		enum sl_workload_kind kind;
+		int dialect;
+		double data;
+		const char *word;
+	} rows[] = {{SL_WL_FILEIO, SL_DIALECT_SYSBENCH_04, -1, "--data=zero"},
+		    {SL_WL_FILEIO, SL_DIALECT_PLAIN, -1, "--data=random"},
+		    {SL_WL_FILEIO, SL_DIALECT_SYSBENCH_04, 1, "--data=random"},
+		    {SL_WL_SYNCWRITE, SL_DIALECT_PLAIN, 0, "--data=zero"},
+		    {SL_WL_SYNCWRITE, SL_DIALECT_PLAIN, -1, "--data=random"},
+		    {SL_WL_SYNCWRITE, SL_DIALECT_PLAIN, 2.5, "--data=2.5x"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct sl_workload workload = {.kind = rows[i].kind,
+						     .dialect = rows[i].dialect,
+						     .data = rows[i].data,
+						     .threads = 1,
+						     .depth = 1,
+						     .files = 1,
+						     .block_bytes = 4096,
+						     .file_total_bytes = 1e6};
+		const struct sl_live_load load = {.bin = "/bin", .url = "nfs://x/y", .workload = &workload};
+		char command[8192];
+
+		cr_assert_eq(sl_live_load_shell(&load, "out", command, sizeof(command)), 0);
+		cr_expect(strstr(command, rows[i].word), "row %zu: %s", i, command);
+	}
 }
