@@ -70,6 +70,23 @@ static void page_change(const struct sl_explain *explain, int workload, enum sl_
 	fputs("</tr>\n", out);
 }
 
+/* Changes that slow a cell down, and why. */
+static void page_whys(const struct sl_explain *explain, int workload, FILE *out)
+{
+	for (int i = 0; i < explain->n_cells; i++) {
+		const struct sl_explain_cell *cell = &explain->cells[i];
+
+		for (int what = 0; cell->workload == workload && what < SL_WHAT_IFS; what++) {
+			if (cell->why[what][0] != '\0') {
+				fprintf(out, "<p class=\"mute\">%s on ",
+					sl_what_if_name((enum sl_what_if)what));
+				sl_html_text(variant_name(explain, cell), out);
+				fprintf(out, " is slower: %s</p>\n", cell->why[what]);
+			}
+		}
+	}
+}
+
 static void page_table(const struct sl_explain *explain, int workload, FILE *out)
 {
 	char rate[32];
@@ -94,6 +111,7 @@ static void page_table(const struct sl_explain *explain, int workload, FILE *out
 		page_change(explain, workload, (enum sl_what_if)what, out);
 	}
 	fputs("</tbody></table></div>\n", out);
+	page_whys(explain, workload, out);
 }
 
 static void page_busy(const struct sl_explain *explain, int workload, FILE *out)

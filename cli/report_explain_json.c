@@ -57,10 +57,15 @@ static json_t *json_changes(const struct sl_explain_cell *cell)
 	int n = sl_explain_order(cell, order);
 
 	for (int i = 0; i < n; i++) {
-		json_array_append_new(
-		    array, json_pack("{s:s, s:s, s:o, s:o}", "key", sl_what_if_key(order[i]), "change",
-				     sl_what_if_name(order[i]), "rate", sl_json_figure(cell->rate[order[i]]),
-				     "gain_pct", sl_json_figure(sl_what_if_gain(cell, order[i]))));
+		json_t *change =
+		    json_pack("{s:s, s:s, s:o, s:o}", "key", sl_what_if_key(order[i]), "change",
+			      sl_what_if_name(order[i]), "rate", sl_json_figure(cell->rate[order[i]]),
+			      "gain_pct", sl_json_figure(sl_what_if_gain(cell, order[i])));
+
+		if (cell->why[order[i]][0] != '\0') {
+			json_object_set_new(change, "why", json_string(cell->why[order[i]]));
+		}
+		json_array_append_new(array, change);
 	}
 	return array;
 }

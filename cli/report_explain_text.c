@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/fudges.h"
+#include "cli/prose.h"
 #include "cli/report.h"
 #include "cli/table.h"
 
@@ -324,6 +325,25 @@ static void put_as_it_is(struct sl_table *table, const struct group *group)
 	}
 }
 
+/* Changes that slow a cell down, and why. */
+static void print_whys(const struct group *group, const enum sl_what_if *order, int n, FILE *out)
+{
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < group->n; k++) {
+			const struct sl_explain_cell *cell = group->cells[k];
+			char text[256], percent[32];
+
+			if (cell->why[order[i]][0] == '\0') {
+				continue;
+			}
+			sl_report_percent(sl_what_if_gain(cell, order[i]), percent, sizeof(percent));
+			snprintf(text, sizeof(text), "%s on %s, %s: %s", sl_what_if_name(order[i]),
+				 variant_name(group->explain, cell), percent, cell->why[order[i]]);
+			sl_prose(text, 0, sl_prose_width(out), out);
+		}
+	}
+}
+
 static int print_changes(const struct group *group, FILE *out)
 {
 	const struct sl_explain_cell *subject = sl_explain_subject(group->explain, group->cells[0]->workload);
@@ -350,6 +370,7 @@ static int print_changes(const struct group *group, FILE *out)
 	}
 	sl_table_print(table, out);
 	sl_table_free(table);
+	print_whys(group, order, n, out);
 	fputc('\n', out);
 	return 0;
 }

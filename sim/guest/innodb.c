@@ -92,7 +92,9 @@ static void put_log(struct sl_innodb *db, int64_t now_ns)
 		offset = 0; /* wrapped: counted as one write at the start */
 	}
 	db->writing_lsn = db->lsn;
-	sl_ext4_write(db->config.fs, now_ns, SL_INNODB_LOG, offset, (uint32_t)(end - start), false);
+	if (end > start) { /* else the what-if without redo */
+		sl_ext4_write(db->config.fs, now_ns, SL_INNODB_LOG, offset, (uint32_t)(end - start), false);
+	}
 }
 
 static void write_log(struct sl_innodb *db, int64_t now_ns, uint64_t tag)

@@ -140,7 +140,7 @@ static void word_free(const struct sl_advice *advice, const struct sl_advice_tab
 
 	sl_paired_verdict(&table->rows[table->best_free].paired, c->name, buf + strlen(buf),
 			  size - strlen(buf));
-	append(buf, size, ", and costs nothing%s%s", c->remark[0] ? " " : "", c->remark);
+	append(buf, size, ", and costs nothing%s%s", c->remark[0] ? ", " : "", c->remark);
 }
 
 /* Why no drive: none is good enough, or a free change is better. */

@@ -437,8 +437,11 @@ static void conclude_slog(const struct sl_explain_cell *cell, char *buf, size_t 
 
 	if (isnan(gain)) {
 		append(buf, size, "nothing is synchronous, a SLOG has no work");
+	} else if (gain < SL_WHAT_IF_NOTHING_PCT) {
+		append(buf, size, "no SSD can lift this, a SLOG at no cost can add no more: ");
+		append_gain(buf, size, gain);
 	} else if (gain < SMALL_GAIN_PCT) {
-		append(buf, size, "no SSD can lift this, a SLOG at no cost brings ");
+		append(buf, size, "no SSD can lift this by much, a SLOG at no cost brings ");
 		append_gain(buf, size, gain);
 	} else {
 		append(buf, size, "the best SLOG there could be brings ");

@@ -61,6 +61,11 @@ enum sl_what_if {
 	SL_WHAT_IFS
 };
 
+#define SL_WHAT_IF_WHY_MAX 128
+
+/* A change that brings less can add no more; one that takes more has a reason. */
+#define SL_WHAT_IF_NOTHING_PCT 2.0
+
 enum sl_explain_quantile {
 	SL_EXPLAIN_P50,
 	SL_EXPLAIN_P99,
@@ -75,6 +80,8 @@ struct sl_explain_cell {
 	struct sl_path path[SL_EXPLAIN_QUANTILES];
 	bool tried[SL_WHAT_IFS];  /* does the change mean anything here? */
 	double rate[SL_WHAT_IFS]; /* the value with it */
+	/* Where it is slower by more than SL_WHAT_IF_NOTHING_PCT: why, from the run; else "". */
+	char why[SL_WHAT_IFS][SL_WHAT_IF_WHY_MAX];
 };
 
 struct sl_explain {
@@ -127,8 +134,9 @@ bool sl_what_if_apply(enum sl_what_if what, const struct sl_workload *workload, 
 int sl_what_if_run(const struct sl_box *box, const struct sl_workload *workload,
 		   const struct sl_stack_setup *setup, struct sl_explain_cell *cell, struct sl_err *err);
 
-/* A change that brings less can add no more. */
-#define SL_WHAT_IF_NOTHING_PCT 2.0
+/* Why the run of the changed box is slower: what grew most per operation, "" when nothing did. */
+void sl_what_if_why(const struct sl_box *box, const struct sl_measure *before, const struct sl_box *changed,
+		    const struct sl_measure *after, char *buf, size_t size);
 
 /* Gain of `what` in %, NAN when it was not tried. */
 double sl_what_if_gain(const struct sl_explain_cell *cell, enum sl_what_if what);

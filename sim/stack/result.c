@@ -78,16 +78,23 @@ static bool is_latency(const struct sl_workload *workload)
 	return sl_metric_of(workload).kind == SL_UNIT_TIME;
 }
 
+/* A latency, or what a log device does for the work: more of it is not more work done. */
+static bool is_no_speed(const struct sl_workload *workload)
+{
+	return is_latency(workload) || workload->metric == SL_METRIC_IOSTAT_WRITES ||
+	       workload->metric == SL_METRIC_IOSTAT_KIB;
+}
+
 double sl_speed_value(const struct sl_measure *measure, const struct sl_workload *workload)
 {
-	return is_latency(workload) && workload->kind != SL_WL_DISK ? measure->rate
-								    : sl_metric_value(measure, workload);
+	return is_no_speed(workload) && workload->kind != SL_WL_DISK ? measure->rate
+								     : sl_metric_value(measure, workload);
 }
 
 const char *sl_speed_unit(const struct sl_workload *workload)
 {
-	return is_latency(workload) && workload->kind != SL_WL_DISK ? sl_metric_unit(workload->kind)
-								    : sl_workload_unit(workload);
+	return is_no_speed(workload) && workload->kind != SL_WL_DISK ? sl_metric_unit(workload->kind)
+								     : sl_workload_unit(workload);
 }
 
 int sl_result_add(struct sl_result *result, const struct sl_cell *cell)

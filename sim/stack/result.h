@@ -171,8 +171,8 @@ const char *sl_metric_unit(enum sl_workload_kind kind);           /* of the kind
 const char *sl_workload_unit(const struct sl_workload *workload); /* "TPS", "requests/s", "writes/s", ... */
 /* The figure that `workload` reports, in its unit. */
 double sl_metric_value(const struct sl_measure *measure, const struct sl_workload *workload);
-/* The same, but the rate where a latency is reported and more would be worse (a bare disk's stays). And its
- * unit. */
+/* The same, but the rate where a latency is reported, of which more would be worse (a bare disk's stays), or
+ * what iostat shows of the log. And its unit. */
 double sl_speed_value(const struct sl_measure *measure, const struct sl_workload *workload);
 const char *sl_speed_unit(const struct sl_workload *workload);
 /* The latency that SL_METRIC_MEAN ... SL_METRIC_MAX stand for, in ns. */

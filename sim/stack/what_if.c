@@ -185,6 +185,11 @@ int sl_what_if_run(const struct sl_box *box, const struct sl_workload *workload,
 			/* Where time stands still, nothing is left that costs any. */
 			cell->tried[what] = rc == 0;
 			rc = rc == -EDOM ? 0 : rc;
+			if (cell->tried[what] &&
+			    sl_what_if_gain(cell, (enum sl_what_if)what) < -SL_WHAT_IF_NOTHING_PCT) {
+				sl_what_if_why(box, &cell->measure, &changed, &measure, cell->why[what],
+					       sizeof(cell->why[what]));
+			}
 		}
 	}
 	return rc;

@@ -115,7 +115,7 @@ Test(advise, with_a_good_slog_buy_nothing_and_say_why)
 
 	cr_assert_eq(advice.tables[0].best_purchase, -1);
 	assert_says(advice.tables[0].verdict, "Buy nothing: guest vCPUs 2 -> 4: 1.2");
-	assert_says(advice.tables[0].verdict, "and costs nothing if the host has idle cores");
+	assert_says(advice.tables[0].verdict, "and costs nothing, if the host has idle cores");
 	assert_says(advice.tables[0].verdict,
 		    "no drive that lasts 3 years, loses no more than the box as it is and has a known price "
 		    "surely gives more than 1.05x");
