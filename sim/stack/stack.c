@@ -30,8 +30,12 @@ struct stack {
  * were used evenly, would answer as large a share of what is left. */
 static int64_t database_set(const struct sl_box *box, const struct sl_workload *workload)
 {
-	double arc_bytes = sl_pool_arc_bytes(box);
-	double hit = sl_oltp_arc_hit(box, workload, arc_bytes);
+	double arc_bytes = sl_pool_arc_bytes(box), hit;
+
+	for (int i = 0; i < box->n_cache; i++) {
+		arc_bytes += (double)box->cache[i].capacity_bytes * box->l2arc_filled;
+	}
+	hit = sl_oltp_arc_hit(box, workload, arc_bytes);
 
 	return hit >= 1 ? 0 : (int64_t)(arc_bytes / (hit > LEAST_HIT ? hit : LEAST_HIT));
 }
