@@ -4,6 +4,7 @@
 
 #define INDEX_ROW_BYTES 16 /* secondary index entry: k, id, overhead */
 #define POINTERS 1181.0    /* of a branch page: 13 bytes each (header 5, key 4, page number 4), 15/16 full */
+#define NEVER 1e300        /* more than any patience */
 #define N_CLASSES (SL_PAGE_KINDS * SL_POPULARITY_STRIPS)
 
 /* Uses of pages of a kind by one transaction, and changes. */
@@ -117,6 +118,11 @@ static struct sl_page_class *class_at(struct sl_buffer_pool *pool, int i)
 	return &pool->classes[i / pool->popularity.n][i % pool->popularity.n];
 }
 
+static double draw_patience(struct sl_buffer_pool *pool)
+{
+	return -sl_log(1 - sl_rng_uniform(&pool->rng));
+}
+
 void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_pool_config *config,
 			 uint64_t seed)
 {
@@ -134,6 +140,7 @@ void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_poo
 	pool->kept_txns = sl_lru_solve(lru, n, config->pool_bytes / SL_PAGE_BYTES, 1, 0);
 	for (int i = 0; i < n; i++) {
 		class_at(pool, i)->pool_hit = lru[i].hit;
+		class_at(pool, i)->toll = lru[i].hit > 0 ? -sl_log(lru[i].hit) : NEVER;
 	}
 	set_flushes(pool);
 	to_lru(pool, true, lru);
@@ -142,6 +149,7 @@ void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_poo
 	for (int i = 0; i < n; i++) {
 		class_at(pool, i)->page_cache_hit = lru[i].hit;
 	}
+	pool->patience = draw_patience(pool);
 }
 
 int sl_buffer_pool_strip(const struct sl_buffer_pool *pool, uint32_t row)
@@ -154,20 +162,20 @@ bool sl_buffer_pool_keeps(const struct sl_buffer_pool *pool, enum sl_page_kind k
 	return pool->classes[kind][strip].pool_hit > 0.5;
 }
 
+/*
+ * Finds that each succeed with the chance h, independently, go on until the sum of their -ln(h) has passed an
+ * exponential draw: exp(-sum) is the chance that none of them has missed. So hits, which are most, need none.
+ */
 enum sl_page_place sl_buffer_pool_find(struct sl_buffer_pool *pool, enum sl_page_kind kind, int strip)
 {
 	const struct sl_page_class *c = &pool->classes[kind][strip];
-	double draw;
 
-	if (c->pool_hit >= 1) {
+	pool->patience -= c->toll;
+	if (pool->patience > 0) {
 		return SL_PAGE_IN_POOL;
 	}
-	draw = sl_rng_uniform(&pool->rng);
-	if (draw < c->pool_hit) {
-		return SL_PAGE_IN_POOL;
-	}
-	return draw < c->pool_hit + (1 - c->pool_hit) * c->page_cache_hit ? SL_PAGE_IN_PAGE_CACHE
-									  : SL_PAGE_BELOW;
+	pool->patience = draw_patience(pool);
+	return sl_rng_uniform(&pool->rng) < c->page_cache_hit ? SL_PAGE_IN_PAGE_CACHE : SL_PAGE_BELOW;
 }
 
 double sl_buffer_pool_arc_hit(const struct sl_buffer_pool *pool, double arc_bytes, double record_bytes)

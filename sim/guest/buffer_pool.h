@@ -43,6 +43,7 @@ struct sl_buffer_pool_config {
 struct sl_page_class {
 	double pages, reads, writes;     /* how many, uses per page, flushes per page */
 	double pool_hit, page_cache_hit; /* the latter: of what misses the pool */
+	double toll;                     /* -ln(pool_hit), see sl_buffer_pool_find */
 };
 
 enum sl_page_place {
@@ -58,6 +59,7 @@ struct sl_buffer_pool {
 	double kept_txns, cached_txns; /* how long pool and page cache keep a page that nobody uses */
 	uint32_t leaf_pages, index_pages;
 	struct sl_rng rng;
+	double patience; /* tolls to pay until the next miss */
 };
 
 /* Number of pages of a kind: leaves and index pages hold whole rows, each has at least one. */
