@@ -120,17 +120,61 @@ static int run_what_ifs(struct run *run, const struct sl_advice_table *table, in
 	return rc;
 }
 
-/* The best purchase and the best change that costs nothing, together. */
+/* The rate of the first seed with a purchase and a change; 0 when that box cannot run. */
+static double rate_of_both(struct run *run, const struct sl_advice_table *table,
+			   const struct sl_candidate *bought, const struct sl_candidate *changed)
+{
+	struct sl_advice *advice = run->advice;
+	const struct sl_workload *workload = sl_scenario_workload(advice->scenario, table->workload);
+	const struct sl_stack_setup setup = {.seed = advice->seed, .stopped = run->options->stopped};
+	struct sl_measure measure;
+	struct sl_box box;
+	int rc;
+
+	sl_advice_both_box(bought, changed, &box);
+	rc = sl_stack_run(&box, workload, &setup, &measure, NULL);
+	advice->stopped |= rc == -EINTR;
+	return rc < 0 ? 0 : measure.rate;
+}
+
+/* What limits the box changes with the purchase, so that each change which costs nothing is tried beside it:
+ * of those that bring most, but for the noise, the least change. */
+static void find_partner(struct run *run, struct sl_advice_table *table)
+{
+	struct sl_advice *advice = run->advice;
+	const struct sl_advice_row *bought = &table->rows[table->best_purchase];
+	double best = bought->samples[0] * SL_ADVICE_WORTH;
+
+	for (int i = 0; i < table->n_rows && !advice->stopped; i++) {
+		const struct sl_candidate *c = &advice->candidates[table->rows[i].candidate];
+		bool free = c->change >= SL_CHANGE_SETTING && c->change <= SL_CHANGE_REBUILD;
+		bool less = table->partner >= 0 && c->change < advice->candidates[table->partner].change;
+		double rate, noise = table->partner < 0 ? 0 : less ? -SL_ADVICE_NOISE : SL_ADVICE_NOISE;
+
+		if (!free || table->rows[i].unsafe) {
+			continue;
+		}
+		rate = rate_of_both(run, table, &advice->candidates[bought->candidate], c);
+		if (rate > best * (1 + noise)) {
+			table->partner = table->rows[i].candidate;
+			best = rate > best ? rate : best;
+		}
+	}
+}
+
+/* The best purchase and the change that costs nothing and brings most beside it, together. */
 static int add_combination(struct run *run, struct sl_advice_table *table)
 {
 	struct sl_advice *advice = run->advice;
 	int rc;
 
-	if (table->best_purchase < 0 || table->partner < 0) {
+	if (table->best_purchase >= 0) {
+		find_partner(run, table);
+	}
+	if (table->partner < 0 || advice->stopped) {
 		return 0;
 	}
-	rc = sl_advice_add_both(advice, table->rows[table->best_purchase].candidate,
-				table->rows[table->partner].candidate);
+	rc = sl_advice_add_both(advice, table->rows[table->best_purchase].candidate, table->partner);
 	run->total += advice->repeat;
 	rc = rc == 0 ? add_row(run, table, advice->n_candidates - 1) : rc;
 	if (rc == 0 && !advice->stopped) {
@@ -146,7 +190,7 @@ static int run_table(struct run *run, int workload, int n_candidates)
 	bool base_ran = false;
 	int rc = 0;
 
-	*table = (struct sl_advice_table){.workload = workload, .base = -1};
+	*table = (struct sl_advice_table){.workload = workload, .base = -1, .partner = -1};
 	for (int i = 0; rc == 0 && i < n_candidates && !advice->stopped; i++) {
 		rc = add_row(run, table, i);
 		base_ran |= i == 0 && table->n_rows == 1;

@@ -92,7 +92,7 @@ struct sl_advice_table {
 	int best_purchase;          /* by the rule; -1 = none */
 	int replacement; /* by the rule but for its gain, where what is there wears out; -1 = none */
 	int best_free;   /* that helps, is safe and costs nothing, the least change; -1 = none */
-	int partner;     /* what costs nothing and is tried together with the purchase; -1 = none */
+	int partner;     /* candidate that costs nothing and brings most beside the purchase; -1 = none */
 	int advised;     /* the one of them that the verdict is about; -1 = change nothing */
 	/* What each layer at no cost would bring, as it is and with the purchase (`value` 0: not run). */
 	struct sl_explain_cell as_it_is, bought;

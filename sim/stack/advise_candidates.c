@@ -545,6 +545,18 @@ int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd)
 	return add_other_uses(advice, budget_usd);
 }
 
+void sl_advice_both_box(const struct sl_candidate *bought, const struct sl_candidate *changed,
+			struct sl_box *ret)
+{
+	*ret = changed->box;
+	ret->n_log = bought->box.n_log;
+	ret->n_special = bought->box.n_special;
+	ret->n_cache = bought->box.n_cache;
+	memcpy(ret->log, bought->box.log, sizeof(ret->log));
+	memcpy(ret->special, bought->box.special, sizeof(ret->special));
+	memcpy(ret->cache, bought->box.cache, sizeof(ret->cache));
+}
+
 int sl_advice_add_both(struct sl_advice *advice, int purchase, int free)
 {
 	/* Copies: adding moves the candidates. */
@@ -560,13 +572,7 @@ int sl_advice_add_both(struct sl_advice *advice, int purchase, int free)
 	}
 	bought = &advice->candidates[purchase];
 	changed = &advice->candidates[free];
-	c->box = changed->box;
-	c->box.n_log = bought->box.n_log;
-	c->box.n_special = bought->box.n_special;
-	c->box.n_cache = bought->box.n_cache;
-	memcpy(c->box.log, bought->box.log, sizeof(c->box.log));
-	memcpy(c->box.special, bought->box.special, sizeof(c->box.special));
-	memcpy(c->box.cache, bought->box.cache, sizeof(c->box.cache));
+	sl_advice_both_box(bought, changed, &c->box);
 	c->drive = bought->drive;
 	c->n_drives = bought->n_drives;
 	c->has_price = bought->has_price;

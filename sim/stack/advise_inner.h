@@ -25,6 +25,10 @@ int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd);
 /* `purchase` and `free` (positions of candidates) in one box. -ENOMEM. */
 int sl_advice_add_both(struct sl_advice *advice, int purchase, int free);
 
+/* The box of the second candidate with the log, special and cache devices of the first. */
+void sl_advice_both_box(const struct sl_candidate *bought, const struct sl_candidate *changed,
+			struct sl_box *ret);
+
 /* Compares, marks and ranks the rows of a table whose samples are in place, and chooses. */
 void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table);
 

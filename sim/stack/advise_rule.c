@@ -3,8 +3,7 @@
 
 #include "sim/stack/advise_inner.h"
 
-#define ANY_RATE 0.0  /* of what replaces a drive that wears out: nothing need be gained */
-#define SAME_RATE 1.0 /* a small gain alone may be a large one beside a purchase */
+#define ANY_RATE 0.0 /* of what replaces a drive that wears out: nothing need be gained */
 
 static const struct sl_candidate *candidate_of(const struct sl_advice *advice,
 					       const struct sl_advice_row *row)
@@ -121,7 +120,6 @@ void sl_advice_choose(const struct sl_advice *advice, struct sl_advice_table *ta
 	}
 	table->best_purchase = cheapest_of(advice, table, SL_ADVICE_WORTH);
 	table->best_free = least_change(advice, table, SL_ADVICE_WORTH);
-	table->partner = least_change(advice, table, SAME_RATE);
 	table->advised = free_wins(advice, table) ? table->best_free : table->best_purchase;
 	if (table->best_purchase < 0 && table->rows[table->base].life == SL_LIFE_SHORT) {
 		table->replacement = cheapest_of(advice, table, ANY_RATE);

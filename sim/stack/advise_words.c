@@ -107,8 +107,8 @@ static void word_both(const struct sl_advice *advice, const struct sl_advice_tab
 		if (c->change == SL_CHANGE_BOTH && !row->unsafe && row->life != SL_LIFE_SHORT &&
 		    row->paired.ratio_low > alone->paired.ratio * (1 + SL_ADVICE_NOISE)) {
 			append(buf, size, "; then %s as well%s%s: %.2fx together",
-			       candidate_at(advice, table, table->partner)->name, c->remark[0] ? ", " : "",
-			       c->remark, row->paired.ratio);
+			       advice->candidates[table->partner].name, c->remark[0] ? ", " : "", c->remark,
+			       row->paired.ratio);
 		}
 	}
 }
