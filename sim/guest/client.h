@@ -36,6 +36,7 @@ struct sl_client_report {
 	int64_t elapsed_ns;
 	struct sl_hist latency;  /* of a transaction, a request that waited for storage, or a write */
 	struct sl_series series; /* operations over time; counts */
+	int64_t read_ns;         /* oltp: of the transactions' time, waiting for pages */
 };
 
 struct sl_client;
@@ -62,6 +63,9 @@ void sl_client_free(struct sl_client *client);
 /* Share of the reads of data that the ARC of the storage VM answers once an OLTP workload has run for long,
  * when it keeps `arc_bytes` of data; 1 when the table, or what is asked of it, fits. */
 double sl_oltp_arc_hit(const struct sl_box *box, const struct sl_workload *workload, double arc_bytes);
+
+/* Size of the table of an OLTP workload, with its index. */
+double sl_oltp_table_bytes(const struct sl_box *box, const struct sl_workload *workload);
 
 /* Private to the room: shared parts of the clients. */
 int sl_client_init(struct sl_client *client, const struct sl_client_ops *ops,

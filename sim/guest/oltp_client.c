@@ -22,6 +22,7 @@ struct oltp_thread {
 	int spent;           /* statements whose CPU is spent */
 	int64_t page_offset; /* in the data file: the page to be read next */
 	int64_t start_ns, execute_ns;
+	int64_t submit_ns, read_ns; /* of the page being read; all reads of the transaction */
 };
 
 struct oltp_client {
@@ -41,6 +42,7 @@ static void committed(struct sl_timer *timer, int64_t now_ns)
 	struct sl_client *client = &thread->client->client;
 
 	sl_hist_add(&client->report.latency, now_ns - thread->start_ns);
+	client->report.read_ns += thread->read_ns;
 	if (client->env.trace) {
 		sl_trace_span(client->env.trace, "guest", "transaction", thread->waiter.tag, thread->start_ns,
 			      now_ns);
@@ -54,7 +56,10 @@ static void execute(struct oltp_thread *thread, int64_t now_ns);
 
 static void page_read(struct sl_timer *timer, int64_t now_ns)
 {
-	execute(sl_container_of(timer, struct oltp_thread, read.done), now_ns);
+	struct oltp_thread *thread = sl_container_of(timer, struct oltp_thread, read.done);
+
+	thread->read_ns += now_ns - thread->submit_ns;
+	execute(thread, now_ns);
 }
 
 static void read_page(struct oltp_thread *thread, int64_t now_ns)
@@ -68,6 +73,7 @@ static void read_page(struct oltp_thread *thread, int64_t now_ns)
 	    .offset_bytes = sl_ext4_position(&oltp->fs, SL_INNODB_DATA, thread->page_offset),
 	    .tag = thread->waiter.tag,
 	};
+	thread->submit_ns = now_ns;
 	sl_hyp_submit(oltp->client.env.hyp, now_ns, &thread->read);
 }
 
@@ -134,6 +140,7 @@ static void begin(struct oltp_thread *thread, int64_t now_ns)
 
 	sl_oltp_next(&thread->source, &thread->txn);
 	thread->start_ns = now_ns;
+	thread->read_ns = 0;
 	thread->waiter.tag = ++oltp->started;
 	thread->waiter.done.fire = stall_over;
 	if (sl_innodb_begin(&oltp->db, &thread->waiter)) {
@@ -231,6 +238,14 @@ double sl_oltp_arc_hit(const struct sl_box *box, const struct sl_workload *workl
 
 	sl_innodb_init_pool(&pool, &config);
 	return sl_buffer_pool_arc_hit(&pool, arc_bytes, box->recordsize_bytes);
+}
+
+double sl_oltp_table_bytes(const struct sl_box *box, const struct sl_workload *workload)
+{
+	uint32_t rows = (uint32_t)workload->rows;
+
+	return (double)SL_PAGE_BYTES *
+	       ((double)sl_table_leaf_pages(rows, (int64_t)box->row_bytes) + sl_table_index_pages(rows));
 }
 
 static int init_database(struct oltp_client *oltp)

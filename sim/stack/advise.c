@@ -196,6 +196,7 @@ static int run_table(struct run *run, int workload, int n_candidates)
 		base_ran |= i == 0 && table->n_rows == 1;
 	}
 	if (rc == 0 && !advice->stopped && base_ran) {
+		sl_advice_keep_steps(advice, table);
 		sl_advice_judge(advice, table);
 		rc = add_combination(run, table);
 		rc = rc == 0 ? run_what_ifs(run, table, table->base, &table->as_it_is) : rc;

@@ -25,10 +25,14 @@
  * box as it is and have a known price: the cheapest whose lower bound of rate is at least SL_ADVICE_NEAR_BEST
  * of the best one's. Nothing where the gain's interval touches SL_ADVICE_WORTH. A setting costs nothing and
  * competes as such; what not everybody has (cores, memory, room to rebuild) is named in place of a drive only
- * where no drive comes within SL_ADVICE_NEAR_BEST of it.
+ * where no drive comes within SL_ADVICE_NEAR_BEST of it. Where more than SL_ADVICE_MOST of a transaction's
+ * time are reads of the database, a log device takes away no more of them than their waiting behind the log:
+ * one is bought only for a gain above SL_ADVICE_WORTH_READS, a quarter of the time.
  */
 #define SL_ADVICE_WORTH 1.05
 #define SL_ADVICE_NEAR_BEST 0.95
+#define SL_ADVICE_MOST 0.5
+#define SL_ADVICE_WORTH_READS 1.33
 
 enum sl_change {
 	SL_CHANGE_NONE,     /* the base itself: buy nothing, change nothing */
@@ -61,6 +65,7 @@ struct sl_candidate {
 	int drive, n_drives; /* position in drives and how many are bought; drive -1 = none */
 	bool has_price;      /* true and 0 where nothing is bought */
 	double price_usd;
+	double added_bytes; /* of memory */
 	bool assumed;
 	bool bulk_only;     /* gives up safety that only a copy which can be started again does without */
 	bool other_use;     /* not a log device: nobody counts what is written to it */
@@ -97,7 +102,7 @@ struct sl_advice_table {
 	/* What each layer at no cost would bring, as it is and with the purchase (`value` 0: not run). */
 	struct sl_explain_cell as_it_is, bought;
 	char limit[256];   /* what would lift the base most, and the purchase */
-	char verdict[640]; /* "Buy ..." or "Buy nothing: ..." */
+	char verdict[800]; /* "Buy ..." or "Buy nothing: ..." */
 };
 
 struct sl_advice {

@@ -10,7 +10,6 @@
 #define KIB 1024.0
 
 static const char if_cores[] = "if the host has idle cores";
-static const char if_memory[] = "where the host has it";
 static const char if_bulk[] = "while a copy runs that can be started again, then back";
 
 void sl_advice_note(struct sl_advice *advice, const char *fmt, ...)
@@ -42,6 +41,7 @@ const char *sl_advice_changes(const char *key)
 	    {"guests.vcpus", "more guest vCPUs"},
 	    {"nas.memory", "more storage VM memory"},
 	    {"guests.memory", "more guest memory"},
+	    {"guests.buffer_pool", "a larger buffer pool"},
 	    {"host.nic", "another NIC"},
 	};
 
@@ -274,26 +274,6 @@ static int add_host(struct sl_advice *advice)
 	return 0;
 }
 
-/* Twice the memory of either VM. Its price is not the catalogue's business: nothing where the host has it. */
-static int add_memory(struct sl_advice *advice)
-{
-	const struct sl_box *base = advice->base;
-	struct sl_candidate *c = sl_advice_add(advice, SL_CHANGE_MEMORY, "guest memory x2");
-
-	if (!c) {
-		return -ENOMEM;
-	}
-	c->box.guest_memory_bytes = base->guest_memory_bytes * 2;
-	c->remark = if_memory;
-	c = sl_advice_add(advice, SL_CHANGE_MEMORY, "storage VM memory x2");
-	if (!c) {
-		return -ENOMEM;
-	}
-	c->box.nas_memory_bytes = base->nas_memory_bytes * 2;
-	c->remark = if_memory;
-	return 0;
-}
-
 /* Two members of one kind as one log device. */
 static struct sl_dev_spec pair_of(const struct sl_dev_spec *one, const struct sl_dev_spec *other)
 {
@@ -345,7 +325,7 @@ int sl_advice_add_settings(struct sl_advice *advice)
 
 	rc = rc == 0 ? add_zfs(advice) : rc;
 	rc = rc == 0 ? add_host(advice) : rc;
-	rc = rc == 0 ? add_memory(advice) : rc;
+	rc = rc == 0 ? sl_advice_add_memory(advice) : rc;
 	return rc == 0 ? add_pool(advice) : rc;
 }
 

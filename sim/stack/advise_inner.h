@@ -18,6 +18,12 @@ int sl_advice_load_drives(struct sl_advice *advice, struct sl_scenario *shelf,
 /* The base, then every change that costs nothing. -ENOMEM. */
 int sl_advice_add_settings(struct sl_advice *advice);
 
+/* More memory of either VM, in steps. -ENOMEM. */
+int sl_advice_add_memory(struct sl_advice *advice);
+
+/* Of the rows that are such steps, in order of candidates, leaves the one that is worth it of each VM. */
+void sl_advice_keep_steps(const struct sl_advice *advice, struct sl_advice_table *table);
+
 /* Every drive alone, as a mirror of two and as two side by side; the cheapest as L2ARC and as special vdev,
  * too. Within the budget (0 = no limit). -ENOMEM. */
 int sl_advice_add_purchases(struct sl_advice *advice, double budget_usd);
@@ -35,6 +41,9 @@ void sl_advice_judge(struct sl_advice *advice, struct sl_advice_table *table);
 /* Applies the rule of buying to the rows, which are in order of rank: which of them the verdict is
  * about. */
 void sl_advice_choose(const struct sl_advice *advice, struct sl_advice_table *table);
+
+/* Do reads of the database take most of the time of the box as it is? */
+bool sl_advice_reads_limit(const struct sl_advice_table *table);
 
 /* Words the limits, for which the what-ifs of the table are in place, and the verdict. */
 void sl_advice_word(const struct sl_advice *advice, struct sl_advice_table *table);

@@ -24,9 +24,10 @@ void sl_advice_rule(const struct sl_advice *advice, char *buf, size_t size)
 	    buf, size,
 	    "of the %s that last %g year%s at this load, lose no more at a cut than the box as it "
 	    "is and have a known price, the cheapest whose lower bound of rate is at least %.0f %% "
-	    "of the best one's; nothing where its gain's interval touches %.2fx",
+	    "of the best one's; nothing where its gain's interval touches %.2fx, or %.2fx where reads of "
+	    "the database take most of the time",
 	    advice->mirrored ? "mirrors of drives" : "drives", advice->years, advice->years > 1 ? "s" : "",
-	    SL_ADVICE_NEAR_BEST * 100, SL_ADVICE_WORTH);
+	    SL_ADVICE_NEAR_BEST * 100, SL_ADVICE_WORTH, SL_ADVICE_WORTH_READS);
 }
 
 /* May the rule name this purchase when its gain is certainly above `worth`? */
@@ -70,6 +71,15 @@ static bool is_free(const struct sl_advice *advice, const struct sl_advice_row *
 	       !row->unsafe && row->life != SL_LIFE_SHORT;
 }
 
+/* Negative when a changes less than b: in kind, then in memory that the host must have. */
+static int change_order(const struct sl_candidate *a, const struct sl_candidate *b)
+{
+	if (a->change != b->change) {
+		return a->change < b->change ? -1 : 1;
+	}
+	return (a->added_bytes > b->added_bytes) - (a->added_bytes < b->added_bytes);
+}
+
 /* Of what costs nothing and comes within SL_ADVICE_NEAR_BEST of the best of its kind: the least change. */
 static int least_change(const struct sl_advice *advice, const struct sl_advice_table *table, double worth)
 {
@@ -86,7 +96,7 @@ static int least_change(const struct sl_advice *advice, const struct sl_advice_t
 		if (is_free(advice, &rows[i], worth) &&
 		    rows[i].paired.ratio_low >= best * SL_ADVICE_NEAR_BEST &&
 		    (chosen < 0 ||
-		     candidate_of(advice, &rows[i])->change < candidate_of(advice, &rows[chosen])->change)) {
+		     change_order(candidate_of(advice, &rows[i]), candidate_of(advice, &rows[chosen])) < 0)) {
 			chosen = i;
 		}
 	}
@@ -110,6 +120,18 @@ static bool free_wins(const struct sl_advice *advice, const struct sl_advice_tab
 	return bought->paired.ratio_low < changed->paired.ratio_low * SL_ADVICE_NEAR_BEST;
 }
 
+bool sl_advice_reads_limit(const struct sl_advice_table *table)
+{
+	return table->rows[table->base].measure.read_share > SL_ADVICE_MOST;
+}
+
+/* Is the drive worth its price where reads, which stay, limit the box? */
+static bool is_worth(const struct sl_advice_table *table)
+{
+	return table->best_purchase < 0 || !sl_advice_reads_limit(table) ||
+	       table->rows[table->best_purchase].paired.ratio_low > SL_ADVICE_WORTH_READS;
+}
+
 void sl_advice_choose(const struct sl_advice *advice, struct sl_advice_table *table)
 {
 	table->base = table->replacement = -1;
@@ -120,7 +142,8 @@ void sl_advice_choose(const struct sl_advice *advice, struct sl_advice_table *ta
 	}
 	table->best_purchase = cheapest_of(advice, table, SL_ADVICE_WORTH);
 	table->best_free = least_change(advice, table, SL_ADVICE_WORTH);
-	table->advised = free_wins(advice, table) ? table->best_free : table->best_purchase;
+	table->advised =
+	    free_wins(advice, table) || !is_worth(table) ? table->best_free : table->best_purchase;
 	if (table->best_purchase < 0 && table->rows[table->base].life == SL_LIFE_SHORT) {
 		table->replacement = cheapest_of(advice, table, ANY_RATE);
 	}

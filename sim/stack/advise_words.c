@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/guest/client.h"
 #include "sim/stack/advise_inner.h"
 
 #define MANY_TIMES_PCT 900.0 /* from here on a percentage is hard to read */
@@ -94,22 +95,56 @@ static void word_terms(const struct sl_advice *advice, const struct sl_advice_ta
 	}
 }
 
-/* The best purchase together with the best free change, where the two beat the purchase. */
-static void word_both(const struct sl_advice *advice, const struct sl_advice_table *table, char *buf,
-		      size_t size)
+/* The best purchase together with what costs nothing, where that is better than row `alone`; else NULL. */
+static const struct sl_advice_row *better_together(const struct sl_advice *advice,
+						   const struct sl_advice_table *table, int alone)
 {
-	const struct sl_advice_row *alone = &table->rows[table->best_purchase];
+	double enough = table->rows[alone].paired.ratio * (1 + SL_ADVICE_NOISE);
 
 	for (int i = 0; i < table->n_rows; i++) {
 		const struct sl_advice_row *row = &table->rows[i];
-		const struct sl_candidate *c = candidate_at(advice, table, i);
 
-		if (c->change == SL_CHANGE_BOTH && !row->unsafe && row->life != SL_LIFE_SHORT &&
-		    row->paired.ratio_low > alone->paired.ratio * (1 + SL_ADVICE_NOISE)) {
-			append(buf, size, "; then %s as well%s%s: %.2fx together",
-			       advice->candidates[table->partner].name, c->remark[0] ? ", " : "", c->remark,
-			       row->paired.ratio);
+		if (candidate_at(advice, table, i)->change == SL_CHANGE_BOTH && !row->unsafe &&
+		    row->life != SL_LIFE_SHORT && row->paired.ratio_low > enough) {
+			return row;
 		}
+	}
+	return NULL;
+}
+
+static void word_both(const struct sl_advice *advice, const struct sl_advice_table *table, char *buf,
+		      size_t size)
+{
+	const struct sl_advice_row *both = better_together(advice, table, table->best_purchase);
+	const struct sl_candidate *partner = both ? &advice->candidates[table->partner] : NULL;
+
+	if (both) {
+		append(buf, size, "; then %s as well%s%s: %.2fx together", partner->name,
+		       partner->remark[0] ? ", " : "", partner->remark, both->paired.ratio);
+	}
+}
+
+/* Between two parts of a verdict. */
+static void word_next(char *buf, size_t size)
+{
+	if (buf[0] != '\0' && buf[strlen(buf) - 1] != ' ') {
+		append(buf, size, "; ");
+	}
+}
+
+/* That the database reads for most of the time, and in how much memory it would not. */
+static void word_reads(const struct sl_advice *advice, const struct sl_advice_table *table, char *buf,
+		       size_t size)
+{
+	const struct sl_workload *workload = sl_scenario_workload(advice->scenario, table->workload);
+
+	if (sl_advice_reads_limit(table)) {
+		word_next(buf, size);
+		append(buf, size,
+		       "reads of the database limit it, %.0f %% of a transaction's time; the table with its "
+		       "index in memory would take %.3g GB",
+		       table->rows[table->base].measure.read_share * 100,
+		       sl_oltp_table_bytes(advice->base, workload) / 1e9);
 	}
 }
 
@@ -120,6 +155,11 @@ static void word_purchase(const struct sl_advice *advice, struct sl_advice_table
 	size_t size = sizeof(table->verdict);
 	char *buf = table->verdict;
 
+	if (sl_advice_reads_limit(table)) {
+		append(buf, size, "As it is, ");
+		word_reads(advice, table, buf, size);
+		append(buf, size, ". Short of that: ");
+	}
 	append(buf, size, "Buy ");
 	sl_paired_verdict(&row->paired, c->name, buf + strlen(buf), size - strlen(buf));
 	append(buf, size, "; ");
@@ -143,7 +183,28 @@ static void word_free(const struct sl_advice *advice, const struct sl_advice_tab
 	append(buf, size, ", and costs nothing%s%s", c->remark[0] ? ", " : "", c->remark);
 }
 
-/* Why no drive: none is good enough, or a free change is better. */
+/* The purchase that is not advised. */
+static void word_instead(const struct sl_advice *advice, const struct sl_advice_table *table, char *buf,
+			 size_t size)
+{
+	const struct sl_candidate *c = candidate_at(advice, table, table->best_purchase);
+	const struct sl_advice_row *alone = &table->rows[table->best_purchase], *both = NULL;
+	bool little = alone->paired.ratio < SL_ADVICE_WORTH_READS;
+
+	if (table->best_free >= 0 && table->partner == table->rows[table->best_free].candidate) {
+		both = better_together(advice, table, table->best_free);
+	}
+	word_next(buf, size);
+	append(buf, size, "the cheapest ");
+	word_such(advice, buf, size);
+	append(buf, size, ", %s for $%.0f, gives %s%.2fx", c->name, c->price_usd,
+	       sl_advice_reads_limit(table) && little ? "only " : "", alone->paired.ratio);
+	if (both) {
+		append(buf, size, ", both together %.2fx", both->paired.ratio);
+	}
+}
+
+/* Why no drive: none is good enough, or a free change is better, or reads limit the box. */
 static void word_nothing(const struct sl_advice *advice, struct sl_advice_table *table, bool tried)
 {
 	size_t size = sizeof(table->verdict);
@@ -153,20 +214,17 @@ static void word_nothing(const struct sl_advice *advice, struct sl_advice_table 
 	if (table->best_free >= 0) {
 		word_free(advice, table, buf, size);
 	}
+	word_reads(advice, table, buf, size);
 	if (table->best_purchase >= 0) {
-		append(buf, size, "; the cheapest ");
-		word_such(advice, buf, size);
-		append(buf, size, ", %s for $%.0f, gives %.2fx",
-		       candidate_at(advice, table, table->best_purchase)->name,
-		       candidate_at(advice, table, table->best_purchase)->price_usd,
-		       table->rows[table->best_purchase].paired.ratio);
+		word_instead(advice, table, buf, size);
 	} else if (tried) {
-		append(buf, size, "%sno ", table->best_free >= 0 ? "; " : "");
+		word_next(buf, size);
+		append(buf, size, "no ");
 		word_such(advice, buf, size);
 		append(buf, size, " surely gives more than %.2fx", SL_ADVICE_WORTH);
 	}
 	if (table->best_free < 0) {
-		append(buf, size, "%s", tried ? "; " : "");
+		word_next(buf, size);
 		word_what_ifs(&table->as_it_is, buf, size);
 	}
 }

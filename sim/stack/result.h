@@ -43,6 +43,7 @@ struct sl_measure {
 	int64_t elapsed_ns;
 	/* Mean and quantiles of the latency; a quantile of 0 is not known (an SSD's saturation test). */
 	int64_t mean_ns, p50_ns, p95_ns, p99_ns, p999_ns, max_ns;
+	double read_share; /* oltp: of the transactions' time, waiting for pages that the guest has not */
 	uint64_t events;
 	/* Written to the log, wherever it is, and to all data disks together, parity, copies and log blocks
 	 * that go there included. */

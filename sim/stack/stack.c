@@ -171,6 +171,10 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	    .events = sl_loop_events(stack->loop),
 	};
 	sl_measure_latency(ret, &report->latency);
+	if (report->read_ns > 0) {
+		ret->read_share =
+		    (double)report->read_ns / (sl_hist_mean(&report->latency) * (double)report->operations);
+	}
 	ret->series = report->series;
 	sl_series_finish(&ret->series, report->elapsed_ns);
 	sl_pool_stats(stack->pool, now_ns, &pool);

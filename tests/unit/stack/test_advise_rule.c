@@ -16,12 +16,14 @@ struct made {
 	double low; /* of the gain's interval */
 	enum sl_life life;
 	bool unsafe, mirror;
+	double added; /* memory */
 };
 
 struct example {
 	const char *says;
 	struct made rows[ROWS]; /* in order of rank; one that is all 0 but for its rank is the base */
 	bool mirrored;
+	double read_share; /* of the base */
 	/* positions, -1 = none */
 	int purchase, free, advised, replacement;
 };
@@ -40,7 +42,9 @@ static void make(const struct example *e, struct sl_advice *advice, struct sl_ca
 		candidates[i].has_price = m->usd >= 0;
 		candidates[i].price_usd = m->usd;
 		candidates[i].box.log[0].kind = m->mirror ? SL_DEV_MIRROR : SL_DEV_SSD;
+		candidates[i].added_bytes = m->added;
 		rows[i].candidate = i;
+		rows[i].measure.read_share = m->change == SL_CHANGE_NONE ? e->read_share : 0;
 		rows[i].paired.ratio_low = m->low;
 		rows[i].life = m->life;
 		rows[i].unsafe = m->unsafe;
@@ -129,6 +133,43 @@ Test(advise_rule, chooses)
 	     .purchase = -1,
 	     .free = 2,
 	     .advised = 2,
+	     .replacement = -1},
+	    {.says = "of two VMs' memory near the best the one that takes less",
+	     .rows = {{SL_CHANGE_MEMORY, 0, 2.0, .added = 7},
+		      {SL_CHANGE_MEMORY, 0, 1.95, .added = 4},
+		      {SL_CHANGE_MEMORY, 0, 1.5, .added = 1},
+		      BASE},
+	     .purchase = -1,
+	     .free = 1,
+	     .advised = 1,
+	     .replacement = -1},
+	    {.says = "reads are more than half of the time: no drive that takes away less than a quarter",
+	     .rows = {{BUY, 100, 1.32}, BASE},
+	     .read_share = 0.51,
+	     .purchase = 0,
+	     .free = -1,
+	     .advised = -1,
+	     .replacement = -1},
+	    {.says = "as before, and memory that brings less than the drive is named",
+	     .rows = {{BUY, 100, 1.32}, {SL_CHANGE_MEMORY, 0, 1.1}, BASE},
+	     .read_share = 0.51,
+	     .purchase = 0,
+	     .free = 1,
+	     .advised = 1,
+	     .replacement = -1},
+	    {.says = "a drive that takes away more",
+	     .rows = {{BUY, 100, 1.34}, BASE},
+	     .read_share = 0.51,
+	     .purchase = 0,
+	     .free = -1,
+	     .advised = 0,
+	     .replacement = -1},
+	    {.says = "reads are less than half of the time",
+	     .rows = {{BUY, 100, 1.32}, BASE},
+	     .read_share = 0.49,
+	     .purchase = 0,
+	     .free = -1,
+	     .advised = 0,
 	     .replacement = -1},
 	    {.says = "unsafe settings and such as wear out what is there are not named",
 	     .rows = {{SL_CHANGE_SETTING, 0, 9, SL_LIFE_LASTS, true},
