@@ -33,15 +33,20 @@ static struct sl_scenario *changed(const char *key, const char *value, const cha
 
 Test(ablation, disks_that_honour_flushes_make_every_cell_without_a_slog_several_times_slower)
 {
+	/*
+	 * A commit is a turn, 8.33 ms. Three in a row for each log sync, which serves at most all threads: 2
+	 * and 4 per 25 ms. Of 100 random writes to 128 files 128 (1 - (127/128)^100) = 69.6 files get one
+	 * each, of the 40 of rndrw 34.5: 100 requests take 580 and 287 ms at least.
+	 */
+	static const double most[] = {80, 160, 348, 172};
 	struct sl_scenario *real = load_b3n(), *honest = changed("pool.data.flush", "honoured", "none");
 
 	for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
 		double before = rate_of(real, "none", workloads[i]),
 		       after = rate_of(honest, "none", workloads[i]);
 
-		/* One turn a commit, 8.3 ms, however short the commit was before. */
-		cr_assert(before >= 2.2 * after, "%s: %.1f -> %.1f", workloads[i], before, after);
-		cr_assert(after > 0);
+		cr_assert(before >= 2 * after, "%s: %.1f -> %.1f", workloads[i], before, after);
+		cr_assert(after > 0 && after <= most[i], "%s: %.1f", workloads[i], after);
 	}
 	sl_scenario_free(real);
 	sl_scenario_free(honest);
