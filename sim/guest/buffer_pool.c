@@ -178,6 +178,22 @@ enum sl_page_place sl_buffer_pool_find(struct sl_buffer_pool *pool, enum sl_page
 	return sl_rng_uniform(&pool->rng) < c->page_cache_hit ? SL_PAGE_IN_PAGE_CACHE : SL_PAGE_BELOW;
 }
 
+bool sl_buffer_pool_finds_all(struct sl_buffer_pool *pool, int strip, uint32_t leaves, uint32_t index_pages)
+{
+	double toll =
+	    pool->classes[SL_PAGE_BRANCH][strip].toll + leaves * pool->classes[SL_PAGE_LEAF][strip].toll;
+
+	if (index_pages > 0) {
+		toll += index_pages * (pool->classes[SL_PAGE_INDEX_BRANCH][strip].toll +
+				       pool->classes[SL_PAGE_INDEX][strip].toll);
+	}
+	if (toll >= pool->patience) {
+		return false;
+	}
+	pool->patience -= toll;
+	return true;
+}
+
 double sl_buffer_pool_arc_hit(const struct sl_buffer_pool *pool, double arc_bytes, double record_bytes)
 {
 	double group = record_bytes > SL_PAGE_BYTES ? record_bytes / SL_PAGE_BYTES : 1;

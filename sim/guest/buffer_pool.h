@@ -75,6 +75,11 @@ int sl_buffer_pool_strip(const struct sl_buffer_pool *pool, uint32_t row);
 /* Draws where a page is. */
 enum sl_page_place sl_buffer_pool_find(struct sl_buffer_pool *pool, enum sl_page_kind kind, int strip);
 
+/* Are a statement's pages all in the pool: a branch and `leaves` below it, and so many pages of the secondary
+ * index, each with its branch? False says no more than that one of them may not be: then they are to be asked
+ * for. */
+bool sl_buffer_pool_finds_all(struct sl_buffer_pool *pool, int strip, uint32_t leaves, uint32_t index_pages);
+
 /* Is the page used so often that it is likely never to leave the pool? */
 bool sl_buffer_pool_keeps(const struct sl_buffer_pool *pool, enum sl_page_kind kind, int strip);
 

@@ -18,37 +18,49 @@ int64_t sl_innodb_page_offset(uint32_t page)
 	return SL_INNODB_DOUBLEWRITE_BYTES + (int64_t)page * SL_PAGE_BYTES;
 }
 
-/* Counts the statement's pages: down the tree to the leaf (a branch, the leaf), along the leaves of a range,
- * or down the secondary index (a branch, the page). An INSERT finds its pages where the DELETE before it has
- * left them. */
-static void begin_statement(const struct sl_innodb *db, const struct sl_oltp_statement *s,
+static bool is_range(const struct sl_oltp_statement *s)
+{
+	return s->kind >= SL_OLTP_RANGE && s->kind <= SL_OLTP_DISTINCT;
+}
+
+/* Of a range that begins with `row`. */
+static uint32_t last_row(const struct sl_innodb *db, uint32_t row)
+{
+	uint32_t rows = db->pool.config.load.rows;
+
+	return rows - row > SL_OLTP_RANGE_SIZE ? row + SL_OLTP_RANGE_SIZE - 1 : rows - 1;
+}
+
+/* Counts the statement's pages, where not all are in the pool: down the tree to the leaf (a branch, the
+ * leaf), along the leaves of a range, or down the secondary index (a branch, the page). An INSERT finds its
+ * pages where the DELETE before it has left them. */
+static void begin_statement(struct sl_innodb *db, const struct sl_oltp_statement *s,
 			    struct sl_innodb_waiter *waiter)
 {
-	uint32_t row = s->key - 1, rows = db->pool.config.load.rows, last;
+	uint32_t row = s->key - 1;
+	uint32_t leaves = 1, index_pages = s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_DELETE;
 
 	waiter->step = waiter->steps = 0;
 	if (s->kind == SL_OLTP_BEGIN || s->kind == SL_OLTP_COMMIT || s->kind == SL_OLTP_INSERT) {
 		return;
 	}
 	waiter->strip = sl_buffer_pool_strip(&db->pool, row);
-	waiter->leaf = sl_innodb_leaf(db, row);
-	waiter->steps = 2;
-	if (s->kind >= SL_OLTP_RANGE && s->kind <= SL_OLTP_DISTINCT) {
-		last = rows - row > SL_OLTP_RANGE_SIZE ? row + SL_OLTP_RANGE_SIZE - 1 : rows - 1;
-		waiter->steps += (int)(sl_innodb_leaf(db, last) - waiter->leaf);
-	} else if (s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_DELETE) {
-		waiter->steps = 4;
+	if (is_range(s)) {
+		leaves += sl_innodb_leaf(db, last_row(db, row)) - sl_innodb_leaf(db, row);
 	}
+	if (sl_buffer_pool_finds_all(&db->pool, waiter->strip, leaves, index_pages)) {
+		return;
+	}
+	waiter->leaf = sl_innodb_leaf(db, row);
+	waiter->steps = (int)(1 + leaves + 2 * index_pages);
 }
 
 static enum sl_page_kind kind_of_step(const struct sl_oltp_statement *s, int step)
 {
-	bool range = s->kind >= SL_OLTP_RANGE && s->kind <= SL_OLTP_DISTINCT;
-
 	if (step == 0) {
 		return SL_PAGE_BRANCH;
 	}
-	return range || step == 1 ? SL_PAGE_LEAF : step == 2 ? SL_PAGE_INDEX_BRANCH : SL_PAGE_INDEX;
+	return is_range(s) || step == 1 ? SL_PAGE_LEAF : step == 2 ? SL_PAGE_INDEX_BRANCH : SL_PAGE_INDEX;
 }
 
 static bool is_dirty(const struct sl_innodb *db, enum sl_page_kind kind, uint32_t page)
