@@ -21,7 +21,8 @@ struct sl_cpu_job {
 
 struct sl_cpu {
 	struct sl_loop *loop; /* borrowed */
-	struct sl_cpu_job *first;
+	struct sl_cpu_job *first, *last;
+	struct sl_cpu_job *latest; /* to be put into the list; NULL when it has left it */
 	struct sl_timer timer;
 	double virtual_now, count, rate;
 	double

@@ -18,7 +18,8 @@
  * call that is answered at once (submit, completion, reply). */
 #define ROUNDS_MAX 4
 #define HEAP_INITIAL 64
-#define ASK_EVERY 4096u /* wake-ups: of 100 ns to some microseconds each */
+#define ASK_EVERY \
+	256u /* wake-ups: of 100 ns to some microseconds each, milliseconds where very much is in flight */
 
 struct slot {
 	uint64_t seq;

@@ -144,14 +144,12 @@ static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 		    yaml, map, workload->name, err,
 		    "a file is smaller than one block; raise file_total or lower files or block");
 	}
-	if (workload->kind == SL_WL_DISK) {
-		return check_disk(yaml, map, workload, err);
-	}
-	if (workload->kind == SL_WL_SYNCWRITE && workload->file_total_bytes < workload->block_bytes) {
+	if ((workload->kind == SL_WL_SYNCWRITE || workload->kind == SL_WL_DISK) &&
+	    workload->file_total_bytes < workload->block_bytes) {
 		return sl_yaml_fail(yaml, map, workload->name, err,
 				    "the file is smaller than one block; raise file_total or lower block");
 	}
-	return 0;
+	return workload->kind == SL_WL_DISK ? check_disk(yaml, map, workload, err) : 0;
 }
 
 static int set_defaults(const struct sl_reader *r, struct sl_workload *workload)

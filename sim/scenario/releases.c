@@ -82,7 +82,7 @@ static int compare(const struct release *a, const struct release *b)
 
 /* "13.0-U6", "9.2.1.7": up to three parts, what follows them does not matter. False when there is no number.
  */
-static bool release_read(const char *text, struct release *ret)
+static bool release_read(const char *text, bool padded, struct release *ret)
 {
 	*ret = (struct release){{LAST, LAST, LAST}};
 	for (int i = 0; i < PARTS; i++) {
@@ -92,7 +92,9 @@ static bool release_read(const char *text, struct release *ret)
 			return i > 0;
 		}
 		ret->part[i] = strtol(text, &end, 10);
-		if (ret->part[i] >= PART || isalnum((unsigned char)*end)) {
+		/* "2.04" is no release of OpenZFS, "22.02" one of a product. */
+		if (ret->part[i] >= PART || isalnum((unsigned char)*end) ||
+		    (!padded && text[0] == '0' && end - text > 1)) {
 			return false;
 		}
 		if (*end != '.') {
@@ -109,6 +111,9 @@ static const char *product_read(const char *text, const char **ret_rest)
 	char name[SL_NAME_MAX] = "";
 	size_t n = 0;
 
+	if (*text && !isalnum((unsigned char)*text)) {
+		return NULL; /* "-1" */
+	}
 	while (*text && !isdigit((unsigned char)*text)) {
 		if (isalpha((unsigned char)*text) && n + 1 < sizeof(name)) {
 			name[n++] = (char)tolower((unsigned char)*text);
@@ -145,14 +150,17 @@ const char *sl_zfs_generation(const char *text)
 	struct release zfs, release;
 	const char *rest, *product = product_read(text, &rest);
 
-	if (!product || !release_read(rest, &release)) {
+	if (!product || !release_read(rest, product[0] != '\0', &release)) {
 		return NULL;
 	}
 	if (product[0] == '\0') {
-		if (release.part[0] == 2014) {
+		if (release.part[0] == 2014 && release.part[1] == LAST) {
 			return "2014";
 		}
 		zfs = release;
+		if (zfs.part[0] == 1 || (zfs.part[0] == 0 && zfs.part[1] > 8)) {
+			return NULL; /* from 0.8 OpenZFS went on to 2.0 */
+		}
 	} else if (!zfs_of(product, &release, &zfs)) {
 		return NULL;
 	}

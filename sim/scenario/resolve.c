@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TRANSFER_MIN 4096 /* bytes */
+
 /* The scenario's word for `key` in `variant`, with or without what is set on top; NULL when only profile,
  * hypervisor and table speak. */
 static const struct sl_assign *stated(const struct sl_scenario *sc, int variant, int key, bool with_set)
@@ -101,6 +103,26 @@ static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err 
 	return 0;
 }
 
+/* The largest READ and WRITE of the NFS client: none of its own, or a page at least. */
+static int check_transfers(const struct sl_scenario *sc, int variant, struct sl_err *err)
+{
+	static const int rows[] = {SL_AT_hyp_rsize_bytes, SL_AT_hyp_wsize_bytes};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct sl_assign *size = sc->resolved[variant].by_key[rows[i]];
+
+		if (size->value > 0 && size->value < TRANSFER_MIN) {
+			return sl_err_set(
+			    err, -EINVAL,
+			    "%s: %s: '%s' is less than a page (variant %s); write 4KiB or more, or "
+			    "0B for the client's own",
+			    size->where, sl_schema_keys().rows[rows[i]].key, size->text,
+			    sc->variants[variant].name);
+		}
+	}
+	return 0;
+}
+
 /* What 0.6.3 did not have yet. */
 static int check_age(const struct sl_scenario *sc, int variant, struct sl_err *err)
 {
@@ -175,6 +197,7 @@ int sl_scenario_resolve(struct sl_scenario *sc, struct sl_err *err)
 		rc = sl_layout_own_vdevs(sc, v, err);
 		rc = rc ? rc : check_disks(sc, v, err);
 		rc = rc ? rc : check_age(sc, v, err);
+		rc = rc ? rc : check_transfers(sc, v, err);
 		rc = rc ? rc : check_memory(sc, v, err);
 		if (rc) {
 			return rc;

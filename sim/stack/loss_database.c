@@ -1,5 +1,6 @@
 /* What a cut takes from a database that tells its clients "committed" before its log is on the disk. */
 #include <stdio.h>
+#include <string.h>
 
 #include "sim/guest/innodb.h"
 #include "sim/stack/result.h"
@@ -11,14 +12,16 @@ void sl_loss_add_database(const struct sl_box *box, const struct sl_workload *wo
 {
 	struct sl_loss *loss = &measure->loss;
 
-	if (workload->kind != SL_WL_OLTP || box->flush_log_at_commit == SL_FLUSH_LOG_SYNC || !loss->known ||
-	    loss->seconds >= LOG_SYNC_S) {
+	size_t said = strlen(loss->why);
+
+	if (workload->kind != SL_WL_OLTP || box->flush_log_at_commit == SL_FLUSH_LOG_SYNC || !loss->known) {
 		return;
 	}
-	loss->seconds = LOG_SYNC_S;
-	loss->writes = (uint64_t)(measure->rate * LOG_SYNC_S);
-	loss->bytes = (int64_t)(measure->rate * LOG_SYNC_S * box->redo_bytes);
-	(void)snprintf(loss->why, sizeof(loss->why),
-		       "the database syncs its log once a second (guests.flush_log_at_commit: %d)",
-		       (int)box->flush_log_at_commit);
+	/* On top of what the log that was synced loses below. */
+	loss->seconds += LOG_SYNC_S;
+	loss->writes += (uint64_t)(measure->rate * LOG_SYNC_S);
+	loss->bytes += (int64_t)(measure->rate * LOG_SYNC_S * box->redo_bytes);
+	(void)snprintf(loss->why + said, sizeof(loss->why) - said,
+		       "%sthe database syncs its log once a second (guests.flush_log_at_commit: %d)",
+		       said > 0 ? ", and " : "", (int)box->flush_log_at_commit);
 }

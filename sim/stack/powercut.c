@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/base/rng.h"
+#include "sim/guest/innodb.h"
 #include "sim/stack/cuts.h"
 
 #define WRITES_MAX (1u << 21) /* followed at a time: about 120 MB of record */
@@ -336,6 +337,22 @@ static void note_ends(struct sl_powercut *powercut, const struct sl_verdict *ver
 	}
 }
 
+/* A database that answers before its log is synced promises what no layer below it was asked for. */
+static void note_database(struct sl_powercut *powercut, const struct sl_box *box,
+			  const struct sl_verdict *verdict)
+{
+	const struct sl_workload *workload = sl_scenario_workload(powercut->scenario, verdict->workload);
+
+	if (workload->kind == SL_WL_OLTP && box->flush_log_at_commit != SL_FLUSH_LOG_SYNC) {
+		note(powercut,
+		     "%s, %s: the database syncs its log once a second (guests.flush_log_at_commit: %d): up "
+		     "to "
+		     "a second of commits is lost on top, which no write of it shows",
+		     workload->name, sl_scenario_variant_name(powercut->scenario, verdict->variant),
+		     (int)box->flush_log_at_commit);
+	}
+}
+
 static int run_cell(struct sl_powercut *powercut, int v, int w, struct sl_err *err)
 {
 	struct sl_verdict *verdict = &powercut->verdicts[powercut->n_verdicts];
@@ -350,6 +367,7 @@ static int run_cell(struct sl_powercut *powercut, int v, int w, struct sl_err *e
 			      err);
 	if (rc == 0 || (rc == -EINTR && verdict->n_cuts > 0 && verdict->end_ns > 0)) {
 		note_ends(powercut, verdict);
+		note_database(powercut, &box, verdict);
 		powercut->n_verdicts += verdict->n_cuts > 0;
 	}
 	return rc;

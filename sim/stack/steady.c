@@ -120,10 +120,10 @@ static void burst(const struct sl_box *box, const struct sl_workload *workload,
 		return;
 	}
 	(void)snprintf(buf, size,
-		       "a burst: its %lld requests were done in %.3g s, before the first transaction group "
+		       "a burst: its %lld request%s done in %.3g s, before the first transaction group "
 		       "(%g s); --steady gives the rate that lasts",
-		       (long long)workload->max_requests, (double)measure->elapsed_ns / 1e9,
-		       box->txg_timeout_ns / 1e9);
+		       (long long)workload->max_requests, workload->max_requests == 1 ? " was" : "s were",
+		       (double)measure->elapsed_ns / 1e9, box->txg_timeout_ns / 1e9);
 }
 
 /* The same run, longer. */

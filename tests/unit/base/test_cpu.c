@@ -209,3 +209,43 @@ Test(slab, many_objects_are_apart_aligned_and_all_freed_at_the_end)
 	}
 	sl_slab_fini(&slab); /* with half of them in use: LeakSanitizer looks on */
 }
+
+struct crowd_job {
+	struct sl_cpu_job job;
+	int size, number;
+	int *done; /* how many are */
+	struct crowd_job **order;
+};
+
+static void crowd_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct crowd_job *job = sl_container_of(timer, struct crowd_job, job.done);
+
+	(void)now_ns;
+	job->order[(*job->done)++] = job;
+}
+
+/* Jobs that come together share the CPUs evenly: the smaller ones are done first, equal ones as they came. */
+Test(cpu, a_crowd_of_a_few_sizes_is_done_by_size_and_then_in_order)
+{
+	static struct crowd_job jobs[600], *order[600];
+	struct sl_loop *loop = sl_loop_new_virtual();
+	struct sl_err err = {0};
+	struct sl_cpu cpu;
+	int done = 0;
+
+	sl_cpu_init(&cpu, loop, 2);
+	for (int i = 0; i < 600; i++) {
+		jobs[i] = (struct crowd_job){.size = i * 7 % 5, .number = i, .done = &done, .order = order};
+		jobs[i].job.done.fire = crowd_done;
+		sl_cpu_run(&cpu, 0, &jobs[i].job, 1000 * (jobs[i].size + 1));
+	}
+	cr_assert_eq(sl_loop_run(loop, &err), 0);
+	cr_assert_eq(done, 600);
+	for (int i = 1; i < 600; i++) {
+		cr_assert(order[i - 1]->size < order[i]->size || (order[i - 1]->size == order[i]->size &&
+								  order[i - 1]->number < order[i]->number),
+			  "at %d", i);
+	}
+	sl_loop_free(loop);
+}
