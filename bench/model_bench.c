@@ -12,7 +12,7 @@
 #include "sim/stack/result.h"
 
 #define REPEATS 3
-#define GOAL_SECONDS 3.0
+#define GOAL_SECONDS 0.6
 #define GOAL_MIB 64.0
 #define GOAL_TRANSACTIONS 250e3 /* per CPU second */
 #define GOAL_REQUESTS 1e6
