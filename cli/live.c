@@ -252,6 +252,7 @@ static int lab_calibrate(struct job *job, struct sl_err *err)
 	const struct sl_live_options *o = job->options;
 	char path[PATH_MAX + 16];
 	struct sl_calibration found;
+	struct sl_err why = {0};
 	struct sl_box box;
 	int rc = 0;
 
@@ -261,7 +262,14 @@ static int lab_calibrate(struct job *job, struct sl_err *err)
 	snprintf(path, sizeof(path), "%s/host.yaml", job->temp.path);
 	rc = sl_scenario_box(job->sc, 0, &box, err);
 	if (rc == 0) {
-		rc = sl_calibration_measure(&box, o->paths->bin, job->temp.path, &found, err);
+		rc = sl_calibration_measure(&box, o->paths->bin, job->temp.path, &found, &why);
+	}
+	if (rc == -EAGAIN) { /* the measurement itself judges whether it can be trusted */
+		sl_live_lab_unmeasured(&job->live->result);
+		return 0;
+	}
+	if (rc < 0 && why.msg[0] != '\0') {
+		*err = why;
 	}
 	if (rc == 0) {
 		rc = sl_calibration_write(&found, path, err);

@@ -31,6 +31,13 @@ __attribute__((format(printf, 2, 3))) static void substitute(struct sl_result *r
 	}
 }
 
+void sl_live_lab_unmeasured(struct sl_result *result)
+{
+	substitute(result,
+		   "this host's figures: other work disturbed their measurement; those of the scenario's "
+		   "host stand in model(lab)");
+}
+
 static void network_substitute(struct sl_box *box, struct sl_result *result)
 {
 	box->nic_rx_frame_ns = 0;

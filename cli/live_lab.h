@@ -23,6 +23,9 @@ void sl_live_lab_box(const struct sl_live_lab *lab, struct sl_box *box, struct s
  */
 double sl_live_lab_real_ns(enum sl_live_guest guest, const struct sl_box *box);
 
+/* Says that this host's figures could not be measured: the scenario's stand in for them. */
+void sl_live_lab_unmeasured(struct sl_result *result);
+
 /* --dilate auto: with how much it makes `here`, the box with this host's figures, look like `box` in that
  * work (sl_measured_dilate). Says so in result->substitutions. */
 double sl_live_lab_dilate(enum sl_live_guest guest, const struct sl_box *here, const struct sl_box *box,
