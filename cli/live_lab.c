@@ -200,10 +200,11 @@ static void zfs_substitute(const char *version, struct sl_box *box, struct sl_re
 		box->zil = zil;
 		substitute(result, "OpenZFS %.40s; nas.zil = %s", version, new ? "2.3" : "2.1");
 	}
-	if (box->encryption == SL_ENCRYPT_GELI) {
+	if (sl_box_encrypts_disks(box)) {
+		substitute(result, "%s: pool without encryption; pool.encryption = none",
+			   box->encryption == SL_ENCRYPT_GELI ? "GELI has no counterpart on Linux"
+							      : "LUKS is not set up in the lab");
 		box->encryption = SL_ENCRYPT_NONE;
-		substitute(result, "GELI has no counterpart on Linux: pool without encryption; "
-				   "pool.encryption = none");
 	}
 	if (box->n_cache > 0 && box->l2arc_filled > 0) {
 		box->l2arc_filled = 0;

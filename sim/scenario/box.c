@@ -26,6 +26,11 @@ void sl_box_log_disks(const struct sl_box *box, struct sl_dev_spec *ret)
 	}
 }
 
+bool sl_box_encrypts_disks(const struct sl_box *box)
+{
+	return box->encryption == SL_ENCRYPT_GELI || box->encryption == SL_ENCRYPT_LUKS;
+}
+
 bool sl_workload_writes_zeros(const struct sl_workload *workload)
 {
 	if (workload->data < 0) {

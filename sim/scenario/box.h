@@ -64,7 +64,8 @@ enum {
 enum {
 	SL_ENCRYPT_NONE,
 	SL_ENCRYPT_GELI,
-	SL_ENCRYPT_ZFS
+	SL_ENCRYPT_ZFS,
+	SL_ENCRYPT_LUKS
 };
 enum {
 	SL_DB_MARIADB_55,
@@ -105,6 +106,9 @@ struct sl_box {
  * place of the catalogue's. `ret` has room for n_data, n_log of them; it may be box->data, box->log. */
 void sl_box_data_disks(const struct sl_box *box, struct sl_dev_spec *ret);
 void sl_box_log_disks(const struct sl_box *box, struct sl_dev_spec *ret);
+
+/* Is there encryption between the vdevs and their disks? */
+bool sl_box_encrypts_disks(const struct sl_box *box);
 
 enum sl_workload_kind {
 	SL_WL_OLTP,

@@ -144,7 +144,7 @@ static int check_age(const struct sl_scenario *sc, int variant, struct sl_err *e
 		return sl_err_set(
 		    err, -EINVAL,
 		    "%s: pool.encryption: ZFS of 2014 has no encryption of its own (variant %s); "
-		    "set nas.zil to 2.1 or 2.3, or use geli",
+		    "set nas.zil to 2.1 or 2.3, or use geli or luks",
 		    crypt->where, sc->variants[variant].name);
 	}
 	return 0;

@@ -105,8 +105,11 @@ static int follow(const struct subject *subject, const struct sl_span *const *ch
 	for (int q = 0; rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
 		rc = sl_path_find(trace, chosen[q]->op, subject->box, &ret->path[q]);
 		if (rc < 0) {
-			(void)sl_err_set(err, rc, "workload %s: operation %llu cannot be followed",
-					 until.name, (unsigned long long)chosen[q]->op);
+			(void)sl_err_set(err, rc, "workload %s: operation %llu cannot be followed: %s",
+					 until.name, (unsigned long long)chosen[q]->op,
+					 rc == -ENOMEM ? "out of memory"
+						       : "more happened in its time than is kept; set "
+							 "fewer threads or a smaller depth");
 		}
 	}
 	ret->has_path = rc == 0;

@@ -78,7 +78,7 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	    .flush_cpu_ns = (int64_t)box->zil_flush_cpu_ns,
 	};
 
-	if (box->encryption == SL_ENCRYPT_GELI) {
+	if (sl_box_encrypts_disks(box)) {
 		config.leaf_cpu_ns = (int64_t)box->crypto_io_cpu_ns;
 		config.leaf_cpu_bps = box->crypto_bps;
 	}

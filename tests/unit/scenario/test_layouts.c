@@ -182,3 +182,58 @@ Test(scenario_layouts, variants_and_overrides_count_again)
 	cr_assert_str_eq(param_of(sc, 0, "pool.data.vdevs").text, "6");
 	sl_scenario_free(sc);
 }
+
+/* Two mirrored disks of 8 GB hold 8 GB = 7.451 GiB: 7 GiB fit, 9 GiB do not, nor do they where they compress to
+ * half in a pool without compression; with lz4 they take 4.5 GiB, and zeros take nothing. */
+Test(scenario_layouts, files_that_do_not_fit_into_the_pool_are_noted)
+{
+	static const struct {
+		const char *compression, *workload;
+		bool note;
+	} cases[] = {{"off", "file_total: 7GiB", false},
+		     {"off", "file_total: 9GiB", true},
+		     {"off", "file_total: 9GiB, data: 2.0x", true},
+		     {"lz4", "file_total: 9GiB, data: 2.0x", false},
+		     {"lz4", "file_total: 9GiB, data: random", true},
+		     {"lz4", "file_total: 9GiB, data: zero", false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_scenario *sc;
+		char text[1024], note[512];
+
+		(void)snprintf(text, sizeof(text),
+			       "format: sloglab-scenario/1\ntitle: t\npool: {data: {layout: mirror, disks: "
+			       "[ramdisk-8 x 2]}, compression: %s}\nworkloads: {w: {kind: fileio, %s}}\n",
+			       cases[i].compression, cases[i].workload);
+		sc = load_text(text);
+		cr_expect_eq(sl_scenario_note(sc, 0, note, sizeof(note)), cases[i].note, "%zu: %s", i, note);
+		cr_expect_eq(strstr(note,
+				    "workload w: its files of 9 GiB do not fit into the pool, which holds "
+				    "7.451 GiB; make file_total smaller") != NULL,
+			     cases[i].note, "%zu: %s", i, note);
+		sl_scenario_free(sc);
+	}
+}
+
+/* ESXi's virtual disks have no cache mode: one that is asked for there would change nothing in silence. */
+Test(scenario_layouts, a_disk_cache_with_esxi_is_noted)
+{
+	static const char *const hypervisors[] = {"esxi", "qemu"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct sl_scenario *sc;
+		char text[512], note[512];
+
+		(void)snprintf(
+		    text, sizeof(text),
+		    "format: sloglab-scenario/1\ntitle: t\nhost: {hypervisor: %s}\nguests: [{disk_cache: "
+		    "writethrough}]\npool: {data: {layout: mirror, disks: [null x 2]}}\n"
+		    "workloads: {w: {kind: fileio}}\n",
+		    hypervisors[i]);
+		sc = load_text(text);
+		cr_expect_eq(sl_scenario_note(sc, 0, note, sizeof(note)), i == 0, "%s", note);
+		cr_expect_eq(strstr(note, "guests.disk_cache: has no effect with ESXi") != NULL, i == 0, "%s",
+			     note);
+		sl_scenario_free(sc);
+	}
+}
