@@ -17,8 +17,8 @@
  * 2.1 and 2.3 (zil_lwb.c): blocks are issued back to back, several in flight, completed in order. An open
  * block that is not full waits for company: 5 % (2.1) or 10 % (2.3) of the mean block latency; a lone writer
  * does not wait in 2.3, and in 2.1 only when that would be less than 5 us or the block is nearly full. A
- * block without waiters leaves its flush to the next. Sizes: buckets of 4, 12, 36, 68, 128 KiB (2.1); as much
- * as the largest of the last eight bursts needs (2.3).
+ * block without waiters leaves its flush to the next. Sizes (zil_size.c) follow from what all committers have
+ * logged since a block last went out before it was full: so the more committers, the more records in a block.
  *
  * Log devices can die. Blocks go to the log vdevs while one of them works, then to the data vdevs. A commit
  * whose block was lost has failed: its caller waits for the txgs instead (zil_commit: txg_wait_synced).
@@ -37,6 +37,7 @@
 #include "sim/zfs/vdev.h"
 
 #define SL_ZIL_PREV_BLOCKS 16
+#define SL_ZIL_BURSTS 8    /* remembered by the size prediction of 2.3 */
 #define SL_ZIL_IN_PLACE 64 /* remembered per batch; more are counted twice */
 
 enum sl_zil_generation { /* in the order of the scenario's words */
@@ -107,6 +108,18 @@ struct sl_zil_list { /* growable */
 	uint32_t count, room;
 };
 
+/* 2.1 and 2.3: what the sizes of log blocks follow. A burst is what is logged, by all committers, until a
+ * block goes out before it is full. */
+struct sl_zil_burst {
+	uint64_t size;       /* zl_cur_used, zl_cur_size; headers included */
+	uint64_t left;       /* 2.3: of it, not yet in blocks (zl_cur_left) */
+	uint32_t largest;    /* 2.3: of it, what cannot be split (zl_cur_max) */
+	uint32_t next_bytes; /* size of the next block; 0 = there was no block yet */
+	uint32_t optimal[SL_ZIL_BURSTS], least[SL_ZIL_BURSTS]; /* 2.3: first blocks of bursts before */
+	uint32_t at;                                           /* the last of them */
+	uint32_t parallel; /* 2.3: bursts for which company is expected (zl_parallel) */
+};
+
 struct sl_zil {
 	struct sl_zil_config config;
 	struct sl_loop *loop;
@@ -135,7 +148,7 @@ struct sl_zil {
 	struct sl_zil_lwb *oldest, *newest; /* in the order of the chain; the newest may be open */
 	struct sl_slab lwbs;
 	int64_t lwb_latency_ns; /* zl_last_lwb_latency */
-	uint32_t parallel;      /* zl_parallel: bursts for which company is expected */
+	struct sl_zil_burst burst;
 	bool advancing;
 	/* Counters; a batch is a block in 2.1 and 2.3. The open block is number `blocks` of the chain. */
 	uint64_t batches, commits, blocks, indirect;

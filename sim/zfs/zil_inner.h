@@ -30,6 +30,23 @@ int64_t sl_zil_record_bytes(const struct sl_zil *zil);
 /* Fires a list of waiters; `failed`: their log block was lost. */
 void sl_zil_wake(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter, bool failed);
 
+/* 2.1 and 2.3 (zil_size.c). Size of the block after the one that is issued now. */
+uint32_t sl_zil_next_size(struct sl_zil *zil);
+
+/* zil_max_waste_space: so much may stay unused at the end of a block. */
+uint32_t sl_zil_max_waste(const struct sl_zil *zil);
+
+/* 2.3: the burst grows by a record; of what is copied into its record nothing can be split off. */
+void sl_zil_burst_grows(struct sl_zil *zil, uint32_t data_bytes, bool copied);
+
+/* 2.3: `bytes` of the burst are in a block, headers of records that are complete included. */
+void sl_zil_burst_packed(struct sl_zil *zil, uint32_t bytes);
+
+/* 2.3: the burst has ended: it is remembered, and company is a little less likely. */
+void sl_zil_burst_done(struct sl_zil *zil);
+
+void sl_zil_sizes_init(struct sl_zil *zil);
+
 void sl_zil_2014_init(struct sl_zil *zil);
 void sl_zil_2014_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter);
 void sl_zil_lwb_init(struct sl_zil *zil);

@@ -8,10 +8,8 @@
 #define LATENCY_PCT_21 5      /* zfs_commit_timeout_pct up to 2.2.3 */
 #define LATENCY_PCT_23 10     /* since 2.2.4 */
 #define MIN_TIMEOUT_NS 5000   /* zil_min_commit_timeout */
-#define PARALLEL_SEEN 8u      /* bursts of company expected once an open block was found */
+#define PARALLEL_SEEN 8u      /* ZIL_BURSTS: company expected once an open block was found */
 #define PARALLEL_UNFLUSHED 4u /* ... once the block before was still on its way */
-#define BURSTS 8              /* remembered by the size prediction of 2.3 */
-#define WASTE_SHARE 8u        /* zil_max_waste_space: an eighth of the largest record */
 #define FULL_NUMERATOR 7      /* 2.1 issues a block that is more than 7/8 full */
 #define FULL_DENOMINATOR 8
 
@@ -31,7 +29,7 @@ struct sl_zil_lwb {
 	struct sl_timer timeout;
 	struct sl_cpu_job job;
 	struct sl_vdev_io block;
-	bool bulk;     /* opened when the burst was beyond zil_slog_bulk */
+	bool bulk;     /* goes out while the burst is beyond zil_slog_bulk */
 	bool in_place; /* its flush has records in place to cover */
 	struct sl_zil_flush flush;
 };
@@ -45,42 +43,6 @@ struct in_place {
 
 static void advance(struct sl_zil *zil, int64_t now_ns);
 
-static uint32_t bucket_21(uint32_t bytes)
-{
-	static const struct {
-		uint32_t limit, size;
-	} buckets[] = {{4096, 4096},   {12288, 12288},   {36864, 36864},
-		       {69632, 69632}, {131072, 131072}, {135168, 69632}};
-
-	for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
-		if (bytes <= buckets[i].limit) {
-			return buckets[i].size;
-		}
-	}
-	return SL_ZIL_MAX_BLOCK;
-}
-
-/* Size of the next block for a burst of `bytes`, headers included: never below what was needed lately. */
-static uint32_t choose_size(struct sl_zil *zil, uint64_t bytes)
-{
-	uint32_t need =
-	    bytes < SL_ZIL_MAX_BLOCK + SL_ZIL_SLIM_ROUND ? (uint32_t)bytes : SL_ZIL_MAX_BLOCK + 8192;
-	uint32_t remembered = zil->config.generation == SL_ZIL_23 ? BURSTS : SL_ZIL_PREV_BLOCKS, size = 0;
-
-	if (zil->config.generation == SL_ZIL_23) {
-		need = (need + SL_ZIL_SLIM_ROUND - 1) / SL_ZIL_SLIM_ROUND * SL_ZIL_SLIM_ROUND;
-		need = need < SL_ZIL_MAX_BLOCK ? need : SL_ZIL_MAX_BLOCK;
-	} else {
-		need = bucket_21(need);
-	}
-	zil->prev_blocks[zil->prev_at % remembered] = need;
-	zil->prev_at++;
-	for (uint32_t i = 0; i < remembered; i++) {
-		size = zil->prev_blocks[i] > size ? zil->prev_blocks[i] : size;
-	}
-	return size;
-}
-
 static struct sl_zil_lwb *open_lwb(const struct sl_zil *zil)
 {
 	return zil->newest && !zil->newest->issued ? zil->newest : NULL;
@@ -93,7 +55,12 @@ static void complete(struct sl_zil *zil, int64_t now_ns)
 	struct sl_zil_waiter *waiters = lwb->waiters;
 	bool failed = lwb->failed;
 
-	zil->lwb_latency_ns = (3 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 4;
+	/* zil_lwb_flush_vdevs_done: an average over four blocks, since 2.2 over eight. */
+	if (zil->config.generation == SL_ZIL_23) {
+		zil->lwb_latency_ns = (7 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 8;
+	} else {
+		zil->lwb_latency_ns = (3 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 4;
+	}
 	if (zil->trace) {
 		sl_trace_span(zil->trace, "ZIL", "log block", lwb->tag, lwb->issue_ns, now_ns);
 	}
@@ -235,6 +202,7 @@ static int64_t crypt_ns(const struct sl_zil *zil, uint32_t bytes)
 	return zil->config.crypt_bps > 0 ? (int64_t)(bytes * 1e9 / zil->config.crypt_bps) : 0;
 }
 
+/* The block goes out; the size of the next is chosen now, since this one points to it. */
 static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 {
 	struct sl_zil *zil = lwb->zil;
@@ -245,6 +213,10 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	sl_loop_cancel(zil->loop, &lwb->timeout);
 	lwb->issued = true;
 	lwb->issue_ns = now_ns;
+	if (zil->config.generation == SL_ZIL_23) {
+		lwb->bulk = zil->burst.size > zil->config.bulk_bytes; /* zil_lwb_write_issue */
+	}
+	zil->burst.next_bytes = sl_zil_next_size(zil);
 	zil->batches++;
 	lwb->number = zil->blocks++;
 	zil->indirect += lwb->n_records;
@@ -253,17 +225,33 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	sl_cpu_run(zil->cpu, now_ns, &lwb->job, cpu_ns);
 }
 
-static void timed_out(struct sl_timer *timer, int64_t now_ns)
+/* The block goes out before it is full: no more is coming, the burst has ended. Only 2.3 knows that when it
+ * chooses the size of the next. */
+static void issue_last(struct sl_zil_lwb *lwb, int64_t now_ns)
 {
-	issue(sl_container_of(timer, struct sl_zil_lwb, timeout), now_ns);
+	struct sl_zil *zil = lwb->zil;
+
+	if (zil->config.generation == SL_ZIL_23) {
+		sl_zil_burst_done(zil);
+		issue(lwb, now_ns);
+	} else {
+		issue(lwb, now_ns);
+		zil->burst.size = 0;
+	}
 }
 
-static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns, uint64_t burst_bytes)
+static void timed_out(struct sl_timer *timer, int64_t now_ns)
+{
+	issue_last(sl_container_of(timer, struct sl_zil_lwb, timeout), now_ns);
+}
+
+static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns)
 {
 	struct sl_zil_lwb *lwb = sl_slab_get(&zil->lwbs);
 
 	*lwb = (struct sl_zil_lwb){.zil = zil, .used = SL_ZIL_CHAIN_HEADER, .issue_ns = now_ns};
-	lwb->size = choose_size(zil, burst_bytes + SL_ZIL_CHAIN_HEADER);
+	/* The chain's very first block is of 4 KiB, and goes out empty (zil_create): left out. */
+	lwb->size = zil->burst.next_bytes > 0 ? zil->burst.next_bytes : sl_zil_next_size(zil);
 	lwb->waiters_tail = &lwb->waiters;
 	lwb->timeout.fire = timed_out;
 	if (zil->newest) {
@@ -277,15 +265,10 @@ static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns, uint64_t b
 	return lwb;
 }
 
-/* A burst of records on its way into blocks. */
-struct burst {
-	uint64_t packed, left; /* bytes, headers included */
-};
-
 /*
  * How much of `data` goes into the open block. A record that is copied, or has no data, goes as a whole.
- * Others fill the block, unless its rest is small (less than an eighth, zil_max_waste_space) and leaving it
- * unused needs no more blocks. 0: nothing, the next block is needed.
+ * Others fill the block, unless its rest is small (zil_max_waste_space) and leaving it unused needs no more
+ * blocks. 0: nothing, the next block is needed.
  */
 static uint32_t fits(const struct sl_zil_lwb *lwb, uint32_t data, bool whole)
 {
@@ -297,7 +280,7 @@ static uint32_t fits(const struct sl_zil_lwb *lwb, uint32_t data, bool whole)
 	if (whole || room <= SL_ZIL_WRITE_HEADER) {
 		return 0;
 	}
-	if (room < SL_ZIL_MAX_DATA / WASTE_SHARE &&
+	if (room < sl_zil_max_waste(lwb->zil) &&
 	    (data % SL_ZIL_MAX_DATA == 0 || room < SL_ZIL_WRITE_HEADER + data % SL_ZIL_MAX_DATA)) {
 		return 0;
 	}
@@ -306,8 +289,7 @@ static uint32_t fits(const struct sl_zil_lwb *lwb, uint32_t data, bool whole)
 
 /* Puts a record of `data` bytes, or a part of it, into the open block, or issues that and opens the next.
  * Returns the bytes packed. */
-static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx, uint32_t data,
-		     struct burst *burst)
+static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx, uint32_t data)
 {
 	struct sl_zil_lwb *lwb = open_lwb(zil);
 	bool whole = itx->copied && data <= SL_ZIL_MAX_DATA;
@@ -315,40 +297,50 @@ static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx
 
 	if (lwb && (data > 0 ? fits(lwb, data, whole) == 0 : lwb->used + SL_ZIL_WRITE_HEADER > lwb->size)) {
 		issue(lwb, now_ns);
-		lwb = NULL;
-	}
-	if (!lwb) {
-		lwb = new_lwb(zil, now_ns, burst->left);
-		lwb->bulk = burst->packed > zil->config.bulk_bytes;
+		lwb = new_lwb(zil, now_ns);
+		lwb->bulk = zil->burst.size > zil->config.bulk_bytes; /* zil_lwb_write_open of 2.1 */
+	} else if (!lwb) {
+		lwb = new_lwb(zil, now_ns);
 	}
 	now = data > 0 ? fits(lwb, data, whole) : 0;
+	if (data > 0 && now == 0) {
+		return 0; /* predicted too small: the next is larger */
+	}
 	lwb->used += SL_ZIL_WRITE_HEADER + now;
 	lwb->copied += now;
-	burst->packed += SL_ZIL_WRITE_HEADER + now;
-	burst->left -= now + (now == data ? SL_ZIL_WRITE_HEADER : 0); /* its header counts once, at its end */
 	sl_history_packed(zil->config.history, zil->blocks, itx->write, itx->txg);
 	return now;
 }
 
-/* Packs all synchronous records. */
+/* Packs one record, in parts where it does not fit into a block. */
+static void pack_record(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx)
+{
+	bool indirect = sl_zil_is_indirect(zil, itx);
+	uint32_t left = indirect ? 0 : itx->bytes;
+
+	if (zil->config.generation != SL_ZIL_23) {
+		zil->burst.size += SL_ZIL_WRITE_HEADER + left;
+	}
+	do {
+		uint32_t now = pack(zil, now_ns, itx, left);
+
+		left -= now;
+		sl_zil_burst_packed(zil, now + (left == 0 ? SL_ZIL_WRITE_HEADER : 0));
+	} while (left > 0);
+	zil->newest->n_records += indirect ? itx->records : 0;
+}
+
+/* Packs all synchronous records. 2.3 counts them first (zil_get_commit_list). */
 static void pack_all(struct sl_zil *zil, int64_t now_ns)
 {
-	struct burst burst = {0};
-
-	for (uint32_t i = 0; i < zil->sync.count; i++) {
+	for (uint32_t i = 0; zil->config.generation == SL_ZIL_23 && i < zil->sync.count; i++) {
 		const struct sl_zil_itx *itx = &zil->sync.items[i];
+		uint32_t data = sl_zil_is_indirect(zil, itx) ? 0 : itx->bytes;
 
-		burst.left += SL_ZIL_WRITE_HEADER + (sl_zil_is_indirect(zil, itx) ? 0 : itx->bytes);
+		sl_zil_burst_grows(zil, data, itx->copied);
 	}
 	for (uint32_t i = 0; i < zil->sync.count; i++) {
-		const struct sl_zil_itx *itx = &zil->sync.items[i];
-		bool indirect = sl_zil_is_indirect(zil, itx);
-		uint32_t left = indirect ? 0 : itx->bytes;
-
-		do {
-			left -= pack(zil, now_ns, itx, left, &burst);
-			zil->newest->n_records += indirect ? itx->records : 0;
-		} while (left > 0);
+		pack_record(zil, now_ns, &zil->sync.items[i]);
 	}
 	zil->sync.count = 0;
 }
@@ -359,22 +351,18 @@ static bool issue_at_once(const struct sl_zil *zil, const struct sl_zil_lwb *lwb
 	int64_t timeout_ns = zil->lwb_latency_ns * LATENCY_PCT_21 / 100;
 
 	if (zil->config.generation == SL_ZIL_23) {
-		return zil->parallel == 0;
+		return zil->burst.parallel == 0;
 	}
 	return alone &&
 	       (timeout_ns < MIN_TIMEOUT_NS || lwb->used > lwb->size / FULL_DENOMINATOR * FULL_NUMERATOR);
 }
 
-/* 2.3 counts down from the last sign of other committers. */
+/* Signs of other committers (zil_process_commit_list of 2.3); each burst that ends counts down. */
 static void note_company(struct sl_zil *zil, bool was_open, bool was_busy)
 {
-	if (was_open) {
-		zil->parallel = PARALLEL_SEEN;
-	} else if (was_busy) {
-		zil->parallel = zil->parallel > PARALLEL_UNFLUSHED ? zil->parallel : PARALLEL_UNFLUSHED;
-	} else if (zil->parallel > 0) {
-		zil->parallel--;
-	}
+	uint32_t seen = was_open ? PARALLEL_SEEN : was_busy ? PARALLEL_UNFLUSHED : 0;
+
+	zil->burst.parallel = zil->burst.parallel > seen ? zil->burst.parallel : seen;
 }
 
 void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter)
@@ -400,7 +388,7 @@ void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter 
 		return;
 	}
 	if (issue_at_once(zil, lwb, !was_busy)) {
-		issue(lwb, now_ns);
+		issue_last(lwb, now_ns);
 	} else if (!lwb->timeout.armed) {
 		sl_loop_arm(zil->loop, &lwb->timeout, now_ns + zil->lwb_latency_ns * pct / 100);
 	}
@@ -409,6 +397,7 @@ void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter 
 void sl_zil_lwb_init(struct sl_zil *zil)
 {
 	sl_slab_init(&zil->lwbs, sizeof(struct sl_zil_lwb));
+	sl_zil_sizes_init(zil);
 	if (zil->config.generation != SL_ZIL_2014) {
 		sl_slab_init(&zil->ios, sizeof(struct in_place));
 	}
