@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/device/block.h"
 #include "sim/device/kinds.h"
 
 static void null_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
@@ -19,6 +20,20 @@ static void null_free(struct sl_dev *dev)
 }
 
 static const struct sl_dev_ops null_ops = {.submit = null_submit, .free = null_free};
+
+/* Disks proper have a block layer; what is made of disks has one before each of them. */
+static int add_block(struct sl_dev *dev, const struct sl_dev_spec *spec, const char *name, struct sl_err *err)
+{
+	if (spec->kind == SL_DEV_NULL) {
+		return 0;
+	}
+	dev->block = sl_block_new(dev, spec);
+	if (!dev->block) {
+		sl_dev_free(dev);
+		return sl_err_set(err, -ENOMEM, "disk %s: out of memory", name);
+	}
+	return 0;
+}
 
 static struct sl_dev *null_new(void)
 {
@@ -75,8 +90,9 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 		return sl_err_set(err, -ENOMEM, "disk %s: out of memory", name);
 	}
 	dev->loop = loop;
-	*ret = dev;
-	return 0;
+	rc = add_block(dev, spec, name, err);
+	*ret = rc == 0 ? dev : NULL;
+	return rc;
 }
 
 int sl_members_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
@@ -90,8 +106,11 @@ int sl_members_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_
 		char member[SL_DEV_NAME_MAX + 16];
 		int rc;
 
+		struct sl_dev_spec of = *spec->members[i];
+
+		of.cache_off |= spec->cache_off;
 		(void)snprintf(member, sizeof(member), "%s.%d", name, i);
-		rc = sl_dev_new(spec->members[i], loop, seed, member, &members[i], err);
+		rc = sl_dev_new(&of, loop, seed, member, &members[i], err);
 		if (rc < 0) {
 			while (i > 0) {
 				sl_dev_free(members[--i]);
@@ -127,6 +146,7 @@ int64_t sl_dev_stale_bytes(struct sl_dev *dev)
 void sl_dev_free(struct sl_dev *dev)
 {
 	if (dev) {
+		sl_block_free(dev->block);
 		dev->ops->free(dev);
 	}
 }

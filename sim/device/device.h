@@ -28,6 +28,7 @@ struct sl_dev_req {
 	uint64_t tag;         /* operation number for the trace */
 	struct sl_mark *mark; /* WRITE: notes when a cut no longer takes it; NULL = nobody asks */
 	int error; /* at completion: 0, or -EIO when no part of the disk is left that could serve it */
+	struct sl_dev_req *next; /* private: of those that wait for the same flush */
 };
 
 struct sl_dev_stats {
@@ -37,6 +38,7 @@ struct sl_dev_stats {
 };
 
 struct sl_dev;
+struct sl_block; /* block.h */
 
 struct sl_dev_ops {
 	/* Takes `req`; fires req->done at a time >= now_ns, never from inside submit. */
@@ -52,6 +54,8 @@ struct sl_dev {
 	const struct sl_dev_ops *ops;
 	struct sl_loop *loop; /* borrowed */
 	struct sl_dev_stats stats;
+	struct sl_block
+	    *block;         /* owned: what flushes and FUA pass first; NULL: they go straight to the disk */
 	int64_t counted_ns; /* private: busy time is counted up to here */
 };
 
@@ -60,10 +64,17 @@ struct sl_dev {
 int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
 	       struct sl_dev **ret, struct sl_err *err);
 
+/* A flush or a write with FUA at the block layer of a disk. */
+void sl_block_submit(struct sl_block *block, int64_t now_ns, struct sl_dev_req *req);
+
 static inline void sl_dev_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
 	req->error = 0;
-	dev->ops->submit(dev, now_ns, req);
+	if (dev->block && (req->op == SL_DEV_FLUSH || req->fua)) {
+		sl_block_submit(dev->block, now_ns, req);
+	} else {
+		dev->ops->submit(dev, now_ns, req);
+	}
 }
 
 /* Lets the disk do what it has done by now_ns without anybody waiting for it, so that the marks tell: a cache

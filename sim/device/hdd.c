@@ -8,7 +8,8 @@
  *
  * With the write cache on, a write is acknowledged after `write_ack` and the transfer into the cache, waits
  * when the cache is full, and is destaged when no read is queued. A flush waits until all that was cached
- * before it is on the platters, or is answered at once where the disk ignores it. Reads are served from the
+ * before it is on the platters, or is answered at once where the disk ignores it; on SATA it is no queued
+ * command: it waits for all that came before, and what comes later waits for it. Reads are served from the
  * write cache, and from the track buffer (track.h): after a read the idle mechanism reads on.
  *
  * The mechanism is advanced up to the present at each arrival; only what somebody waits for arms the timer.
@@ -18,27 +19,14 @@
 #include <string.h>
 
 #include "sim/base/rng.h"
+#include "sim/device/block.h"
+#include "sim/device/hdd_cache.h"
 #include "sim/device/kinds.h"
 #include "sim/device/media.h"
 #include "sim/device/track.h"
 
-#define CACHE_EXTENTS 2048   /* pieces the write cache keeps apart */
-#define EXTENT_MAX (1 << 20) /* neighbours grow together up to this */
 #define SWEEP_WINDOW 24      /* extents ahead of the head that the elevator chooses among */
 #define STARVED_NS 500000000 /* a request this old goes first */
-
-struct extent {
-	int64_t start, end;
-	uint64_t seq;    /* of the oldest write in it */
-	uint64_t newest; /* and of the latest */
-};
-
-/* A write in the cache that somebody follows. */
-struct held {
-	struct sl_mark *mark;
-	int64_t start, end;
-	uint64_t seq;
-};
 
 struct pending {
 	struct sl_dev_req *req;
@@ -62,16 +50,13 @@ struct hdd {
 	struct pending_list queue;   /* reads and uncached writes, by arrival */
 	struct pending_list blocked; /* writes that wait for room */
 	struct pending_list flushes;
-	struct held *held;
-	int n_held, held_room;
-	struct extent *dirty; /* CACHE_EXTENTS, by address */
-	int n_dirty;
-	bool destaging; /* `moving` is on its way until arm_free_ns */
-	struct extent moving;
-	int64_t cached_bytes; /* dirty and moving */
-	uint64_t seq;
+	struct pending_list gated; /* came while a flush ran alone */
+	int64_t answered_ns;       /* when the latest answer is out */
+	int64_t alone_until_ns;    /* end of the latest flush that ran alone */
+	struct sl_hdd_cache cache;
 	struct sl_track track;
 	int depth; /* requests to choose among */
+	bool caches;
 	bool turn; /* flush or full cache: extents and requests take turns */
 	struct sl_timer timer;
 };
@@ -99,100 +84,8 @@ static void list_remove(struct pending_list *list, int at)
 static void complete(struct hdd *hdd, struct sl_dev_req *req, int64_t from_ns, int64_t done_ns)
 {
 	sl_dev_busy(&hdd->dev, from_ns, done_ns);
+	hdd->answered_ns = sl_later(hdd->answered_ns, done_ns);
 	sl_loop_arm(hdd->dev.loop, &req->done, done_ns);
-}
-
-/* First extent that ends at or behind `offset`. */
-static int dirty_at(const struct hdd *hdd, int64_t offset)
-{
-	int low = 0, high = hdd->n_dirty;
-
-	while (low < high) {
-		int middle = (low + high) / 2;
-
-		if (hdd->dirty[middle].end < offset) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-/* Takes a range into the write cache, grown together with its neighbours. */
-static void cache_add(struct hdd *hdd, int64_t start, int64_t end)
-{
-	struct extent merged = {start, end, hdd->seq + 1, hdd->seq + 1};
-	int at = dirty_at(hdd, start), last = at;
-
-	hdd->seq++;
-	while (last < hdd->n_dirty && hdd->dirty[last].start <= end) {
-		const struct extent *old = &hdd->dirty[last];
-		bool large = old->end - old->start + end - start > EXTENT_MAX;
-
-		if (large && old->end == start) {
-			at = ++last;
-			continue;
-		}
-		if (large && old->start == end) {
-			break;
-		}
-		merged.start = old->start < merged.start ? old->start : merged.start;
-		merged.end = old->end > merged.end ? old->end : merged.end;
-		merged.seq = old->seq < merged.seq ? old->seq : merged.seq;
-		hdd->cached_bytes -= old->end - old->start;
-		last++;
-	}
-	memmove(&hdd->dirty[at + 1], &hdd->dirty[last],
-		(size_t)(hdd->n_dirty - last) * sizeof(hdd->dirty[0]));
-	hdd->n_dirty += 1 - (last - at);
-	hdd->dirty[at] = merged;
-	hdd->cached_bytes += merged.end - merged.start;
-}
-
-static bool cache_has_room(const struct hdd *hdd, int64_t bytes)
-{
-	bool empty = hdd->n_dirty == 0 && !hdd->destaging;
-
-	return empty || (hdd->n_dirty < CACHE_EXTENTS - 1 &&
-			 hdd->cached_bytes + bytes <= (int64_t)hdd->spec.cache_bytes);
-}
-
-static void hold(struct hdd *hdd, const struct sl_dev_req *req, int64_t done_ns)
-{
-	if (!req->mark) {
-		return;
-	}
-	if (hdd->n_held == hdd->held_room) {
-		int room = hdd->held_room ? 2 * hdd->held_room : 64;
-		struct held *held = realloc(hdd->held, (size_t)room * sizeof(*held));
-
-		if (!held) {
-			abort();
-		}
-		hdd->held = held;
-		hdd->held_room = room;
-	}
-	sl_mark_at_risk(req->mark, done_ns, hdd->spec.flush_honoured > 0 ? SL_RISK_CACHE : SL_RISK_LIAR);
-	hdd->held[hdd->n_held++] =
-	    (struct held){req->mark, req->offset_bytes, req->offset_bytes + req->bytes, hdd->seq};
-}
-
-/* The writes in `extent` are on the platters. Later ones to the same place are not. */
-static void release(struct hdd *hdd, const struct extent *extent, int64_t at_ns)
-{
-	int kept = 0;
-
-	for (int i = 0; i < hdd->n_held; i++) {
-		const struct held *held = &hdd->held[i];
-
-		if (held->start >= extent->start && held->end <= extent->end && held->seq <= extent->newest) {
-			held->mark->safe_ns = at_ns;
-		} else {
-			hdd->held[kept++] = *held;
-		}
-	}
-	hdd->n_held = kept;
 }
 
 /* Acknowledges a write from the cache, which takes it at `at_ns`. */
@@ -203,35 +96,55 @@ static void cache_take(struct hdd *hdd, const struct pending *write, int64_t at_
 	at_ns = sl_later(at_ns, hdd->port_free_ns);
 	at_ns += (int64_t)hdd->spec.write_ack_ns + sl_transfer_ns(req->bytes, hdd->spec.write_bps);
 	hdd->port_free_ns = at_ns;
-	cache_add(hdd, req->offset_bytes, req->offset_bytes + req->bytes);
-	hold(hdd, req, at_ns);
+	sl_hdd_cache_add(&hdd->cache, req->offset_bytes, req->offset_bytes + req->bytes);
+	sl_hdd_cache_hold(
+	    &hdd->cache,
+	    &(struct sl_hdd_held){req->mark, req->offset_bytes, req->offset_bytes + req->bytes, 0}, at_ns,
+	    hdd->spec.flush_honoured > 0 ? SL_RISK_CACHE : SL_RISK_LIAR);
 	complete(hdd, req, write->from_ns, at_ns);
 }
 
+/* Must a flush of the writes up to `seq` wait? One that runs alone also waits for the commands before it. */
 static bool flush_waits(const struct hdd *hdd, uint64_t seq)
 {
-	if (hdd->destaging && hdd->moving.seq <= seq) {
-		return true;
+	if (hdd->spec.interface == SL_IF_SATA) {
+		return hdd->queue.n > 0 || hdd->blocked.n > 0 || hdd->cache.n_dirty > 0 || hdd->cache.moving;
 	}
-	for (int i = 0; i < hdd->n_dirty; i++) {
-		if (hdd->dirty[i].seq <= seq) {
-			return true;
-		}
-	}
-	return false;
+	return sl_hdd_cache_lacks(&hdd->cache, seq);
 }
 
-/* An extent is on the platters: room for writes, and perhaps the end of flushes. */
-static void destage_finish(struct hdd *hdd, int64_t at_ns)
+/* Ends a flush at at_ns, or when the last answer before it is out. */
+static void flush_end(struct hdd *hdd, const struct pending *flush, int64_t at_ns)
 {
-	hdd->destaging = false;
-	hdd->cached_bytes -= hdd->moving.end - hdd->moving.start;
-	release(hdd, &hdd->moving, at_ns);
+	if (hdd->spec.interface == SL_IF_SATA) {
+		at_ns = sl_later(at_ns, hdd->answered_ns);
+		hdd->alone_until_ns = at_ns;
+	}
+	complete(hdd, flush->req, flush->from_ns, at_ns);
+}
+
+static void take(struct hdd *hdd, struct pending *p, int64_t at_ns);
+
+/* Flushes that need not wait any longer, and who waited for them to be over. */
+static void end_flushes(struct hdd *hdd, int64_t at_ns)
+{
 	while (hdd->flushes.n > 0 && !flush_waits(hdd, hdd->flushes.items[0].seq)) {
-		complete(hdd, hdd->flushes.items[0].req, hdd->flushes.items[0].from_ns, at_ns);
+		flush_end(hdd, &hdd->flushes.items[0], at_ns);
 		list_remove(&hdd->flushes, 0);
 	}
-	while (hdd->blocked.n > 0 && cache_has_room(hdd, hdd->blocked.items[0].req->bytes)) {
+	while (hdd->gated.n > 0 && hdd->flushes.n == 0) {
+		struct pending p = hdd->gated.items[0];
+
+		list_remove(&hdd->gated, 0);
+		take(hdd, &p, hdd->alone_until_ns);
+	}
+}
+
+/* An extent is on the platters: room for writes. */
+static void destage_finish(struct hdd *hdd, int64_t at_ns)
+{
+	sl_hdd_cache_finish(&hdd->cache, at_ns);
+	while (hdd->blocked.n > 0 && sl_hdd_cache_has_room(&hdd->cache, hdd->blocked.items[0].req->bytes)) {
 		struct pending write = hdd->blocked.items[0];
 
 		list_remove(&hdd->blocked, 0);
@@ -291,12 +204,13 @@ static int choose_request(const struct hdd *hdd, int64_t at_ns)
 static int choose_extent(const struct hdd *hdd, int64_t at_ns)
 {
 	int64_t head = sl_track_head(&hdd->track, at_ns, hdd->head_bytes);
-	int first = dirty_at(hdd, head), best = 0;
+	const struct sl_hdd_cache *cache = &hdd->cache;
+	int first = sl_hdd_cache_at(cache, head), best = 0;
 	int64_t best_ns = SL_NEVER;
 
-	first = first < hdd->n_dirty ? first : 0;
-	for (int i = first; i < hdd->n_dirty && i < first + SWEEP_WINDOW; i++) {
-		int64_t way_ns = sl_media_position_ns(&hdd->media, at_ns, head, hdd->dirty[i].start, true);
+	first = first < cache->n_dirty ? first : 0;
+	for (int i = first; i < cache->n_dirty && i < first + SWEEP_WINDOW; i++) {
+		int64_t way_ns = sl_media_position_ns(&hdd->media, at_ns, head, cache->dirty[i].start, true);
 
 		if (way_ns < best_ns) {
 			best_ns = way_ns;
@@ -324,12 +238,8 @@ static void start_request(struct hdd *hdd, int at, int64_t at_ns)
 
 static void start_destage(struct hdd *hdd, int64_t at_ns)
 {
-	int at = choose_extent(hdd, at_ns);
-
-	hdd->moving = hdd->dirty[at];
-	hdd->destaging = true;
-	memmove(&hdd->dirty[at], &hdd->dirty[at + 1], (size_t)(--hdd->n_dirty - at) * sizeof(hdd->dirty[0]));
-	access_media(hdd, at_ns, hdd->moving.start, hdd->moving.end, true);
+	sl_hdd_cache_start(&hdd->cache, choose_extent(hdd, at_ns));
+	access_media(hdd, at_ns, hdd->cache.out.start, hdd->cache.out.end, true);
 }
 
 /* Lets the mechanism work up to now_ns: everything it starts was there when it decided. */
@@ -340,12 +250,13 @@ static void advance(struct hdd *hdd, int64_t now_ns)
 		bool urgent;
 		int request;
 
-		if (hdd->destaging) {
+		if (hdd->cache.moving) {
 			destage_finish(hdd, at_ns);
 		}
+		end_flushes(hdd, at_ns);
 		urgent = hdd->flushes.n > 0 || hdd->blocked.n > 0;
 		request = choose_request(hdd, at_ns);
-		if (hdd->n_dirty > 0 && (request < 0 || (urgent && hdd->turn))) {
+		if (hdd->cache.n_dirty > 0 && (request < 0 || (urgent && hdd->turn))) {
 			start_destage(hdd, at_ns);
 			hdd->turn = false;
 		} else if (request >= 0) {
@@ -369,7 +280,7 @@ static void watch(struct hdd *hdd)
 	if (!waits || hdd->timer.armed) {
 		return;
 	}
-	if (hdd->queue.n > 0 && !hdd->destaging && hdd->n_dirty == 0) {
+	if (hdd->queue.n > 0 && !hdd->cache.moving && hdd->cache.n_dirty == 0) {
 		at_ns = sl_later(at_ns, hdd->queue.items[0].ready_ns);
 	}
 	sl_loop_arm(hdd->dev.loop, &hdd->timer, at_ns);
@@ -387,17 +298,18 @@ static void decide(struct sl_timer *timer, int64_t now_ns)
 static int64_t buffered_ns(struct hdd *hdd, int64_t now_ns, const struct sl_dev_req *req)
 {
 	int64_t start = req->offset_bytes, end = start + req->bytes, hit_ns = now_ns;
-	int at = dirty_at(hdd, start + 1);
+	const struct sl_hdd_cache *cache = &hdd->cache;
+	int at = sl_hdd_cache_at(cache, start + 1);
 
-	if (at == hdd->n_dirty || hdd->dirty[at].start > start || hdd->dirty[at].end < end) {
+	if (at == cache->n_dirty || cache->dirty[at].start > start || cache->dirty[at].end < end) {
 		hit_ns = sl_track_hit_ns(&hdd->track, now_ns, start, end);
 	}
 	return hit_ns < 0 ? -1 : sl_later(hit_ns, now_ns + (int64_t)hdd->spec.command_ns);
 }
 
-static void hdd_read(struct hdd *hdd, const struct pending *p)
+static void take_read(struct hdd *hdd, const struct pending *p, int64_t at_ns)
 {
-	int64_t hit_ns = buffered_ns(hdd, p->from_ns, p->req);
+	int64_t hit_ns = buffered_ns(hdd, at_ns, p->req);
 
 	if (hit_ns >= 0) {
 		complete(hdd, p->req, p->from_ns, hit_ns);
@@ -406,45 +318,58 @@ static void hdd_read(struct hdd *hdd, const struct pending *p)
 	list_add(&hdd->queue, *p);
 }
 
-static void hdd_write(struct hdd *hdd, const struct pending *p)
+static void take_write(struct hdd *hdd, const struct pending *p, int64_t at_ns)
 {
 	sl_track_forget(&hdd->track, p->req->offset_bytes, p->req->offset_bytes + p->req->bytes);
-	if (hdd->spec.write_cache == 0 || p->req->fua) {
+	if (!hdd->caches || p->req->fua) {
 		list_add(&hdd->queue, *p);
-	} else if (hdd->blocked.n == 0 && cache_has_room(hdd, p->req->bytes)) {
-		cache_take(hdd, p, p->from_ns);
+	} else if (hdd->blocked.n == 0 && sl_hdd_cache_has_room(&hdd->cache, p->req->bytes)) {
+		cache_take(hdd, p, at_ns);
 	} else {
 		list_add(&hdd->blocked, *p);
 	}
 }
 
-static void hdd_flush(struct hdd *hdd, struct pending *p)
+static void take_flush(struct hdd *hdd, struct pending *p, int64_t at_ns)
 {
-	p->seq = hdd->seq;
-	if (hdd->spec.flush_honoured == 0 || !flush_waits(hdd, p->seq)) {
-		complete(hdd, p->req, p->from_ns, p->from_ns);
-		return;
+	p->seq = hdd->cache.seq;
+	if (hdd->spec.flush_honoured == 0) {
+		complete(hdd, p->req, p->from_ns, at_ns);
+	} else if (!flush_waits(hdd, p->seq)) {
+		flush_end(hdd, p, at_ns);
+	} else {
+		list_add(&hdd->flushes, *p);
 	}
-	list_add(&hdd->flushes, *p);
+}
+
+/* A command comes to the controller at at_ns. */
+static void take(struct hdd *hdd, struct pending *p, int64_t at_ns)
+{
+	p->ready_ns = at_ns + (int64_t)hdd->spec.command_ns;
+	switch (p->req->op) {
+	case SL_DEV_READ:
+		take_read(hdd, p, at_ns);
+		break;
+	case SL_DEV_WRITE:
+		take_write(hdd, p, at_ns);
+		break;
+	case SL_DEV_FLUSH:
+		take_flush(hdd, p, at_ns);
+		break;
+	}
 }
 
 static void hdd_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
 	struct hdd *hdd = sl_container_of(dev, struct hdd, dev);
-	struct pending p = {req, now_ns, now_ns + (int64_t)hdd->spec.command_ns, 0};
+	struct pending p = {.req = req, .from_ns = now_ns};
 
 	sl_dev_count(dev, req);
 	advance(hdd, now_ns);
-	switch (req->op) {
-	case SL_DEV_READ:
-		hdd_read(hdd, &p);
-		break;
-	case SL_DEV_WRITE:
-		hdd_write(hdd, &p);
-		break;
-	case SL_DEV_FLUSH:
-		hdd_flush(hdd, &p);
-		break;
+	if (hdd->flushes.n > 0 && hdd->spec.interface == SL_IF_SATA) {
+		list_add(&hdd->gated, p);
+	} else {
+		take(hdd, &p, sl_later(now_ns, hdd->alone_until_ns));
 	}
 	advance(hdd, now_ns);
 	watch(hdd);
@@ -465,8 +390,8 @@ static void hdd_free(struct sl_dev *dev)
 	free(hdd->queue.items);
 	free(hdd->blocked.items);
 	free(hdd->flushes.items);
-	free(hdd->held);
-	free(hdd->dirty);
+	free(hdd->gated.items);
+	sl_hdd_cache_fini(&hdd->cache);
 	free(hdd);
 }
 
@@ -475,18 +400,16 @@ static const struct sl_dev_ops hdd_ops = {.submit = hdd_submit, .free = hdd_free
 struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name)
 {
 	struct hdd *hdd = calloc(1, sizeof(*hdd));
-	struct extent *dirty = calloc(CACHE_EXTENTS + 1, sizeof(*dirty));
 	struct sl_rng rng;
 
-	if (!hdd || !dirty) {
+	if (!hdd || sl_hdd_cache_init(&hdd->cache, (int64_t)spec->cache_bytes) < 0) {
 		free(hdd);
-		free(dirty);
 		return NULL;
 	}
 	sl_rng_init(&rng, seed, name);
 	hdd->dev.ops = &hdd_ops;
 	hdd->spec = *spec;
-	hdd->dirty = dirty;
+	hdd->caches = sl_block_has_cache(spec);
 	hdd->timer.fire = decide;
 	hdd->depth = spec->ncq_depth > 1 ? (int)spec->ncq_depth : 1;
 	sl_media_init(&hdd->media, &hdd->spec);

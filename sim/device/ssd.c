@@ -35,6 +35,7 @@ struct ssd {
 	int64_t ftl_pages;      /* of the host */
 	int64_t drained_ns;     /* without a flash model: when the write buffer will be empty */
 	int64_t idle_from_ns;   /* end of the latest request */
+	int64_t alone_until_ns; /* end of the latest flush */
 	int64_t buffer_time_ns; /* without a flash model: time that a full buffer takes to drain */
 	struct held *held;
 	uint32_t held_first, held_end, held_room; /* in use: first to end */
@@ -135,7 +136,7 @@ static void hold(struct ssd *ssd, struct sl_mark *mark, int64_t done_ns)
 	ssd->held[ssd->held_end++] = (struct held){mark, until_bytes};
 }
 
-/* A flush that came at now_ns is done at done_ns: what was done before it is safe. */
+/* A flush that began at now_ns is done at done_ns: what was done before it is safe. */
 static void release(struct ssd *ssd, int64_t now_ns, int64_t done_ns)
 {
 	uint32_t kept = ssd->held_first;
@@ -202,17 +203,32 @@ static int64_t ssd_finish(struct ssd *ssd, int64_t now_ns, const struct sl_dev_r
 	return safe_ns(ssd, now_ns) + flush_cost_ns(ssd);
 }
 
+/* When the drive takes a command: there is a slot for it; the FLUSH of SATA is not queued, it comes when all
+ * before it are done, and none comes before its end. */
+static int64_t start_of(const struct ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
+{
+	int64_t start_ns = sl_later(now_ns, ssd->done_ns[ssd->slot]);
+
+	if (ssd->spec.interface != SL_IF_SATA) {
+		return start_ns;
+	}
+	return sl_later(start_ns, req->op == SL_DEV_FLUSH ? ssd->idle_from_ns : ssd->alone_until_ns);
+}
+
 static void ssd_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
 	struct ssd *ssd = sl_container_of(dev, struct ssd, dev);
-	int64_t start_ns = sl_later(now_ns, ssd->done_ns[ssd->slot]), done_ns;
+	int64_t start_ns = start_of(ssd, now_ns, req), done_ns;
 
 	if (ssd->ftl && start_ns > ssd->idle_from_ns) {
 		sl_ftl_idle(ssd->ftl, ssd->idle_from_ns, start_ns);
 	}
 	done_ns = ssd_finish(ssd, start_ns, req);
 	sl_dev_count(dev, req);
-	note(ssd, now_ns, req, done_ns);
+	note(ssd, start_ns, req, done_ns);
+	if (req->op == SL_DEV_FLUSH) {
+		ssd->alone_until_ns = done_ns;
+	}
 	ssd->done_ns[ssd->slot] = done_ns;
 	ssd->slot = ssd->slot + 1 == ssd->depth ? 0 : ssd->slot + 1;
 	if (done_ns > ssd->idle_from_ns) {

@@ -7,6 +7,8 @@
 
 #include "sim/base/units.h"
 
+#define WORDS_MAX 15 /* positions of words in a figure */
+
 /* clang-format off */
 static const struct sl_schema_row key_rows[SL_N_ROWS] = {
 #define SL_KEY(k, u, field, d, lo, hi, h) \
@@ -56,8 +58,12 @@ static const struct sl_schema_row figure_rows[SL_N_FIGURES] = {
 	{.key = (k), .type = (u) == SL_UNIT_NONE && (lo) == 0 && (hi) == 1 ? SL_ROW_SWITCH : SL_ROW_NUMBER, \
 	 .unit = (u), .offset = offsetof(struct sl_dev_spec, field), .dflt = (d), .min = (lo), .max = (hi), \
 	 .kinds = (m), .help = (h)},
+#define SL_FIGURE_ENUM(m, k, field, d, w, h) \
+	{.key = (k), .type = SL_ROW_ENUM, .offset = offsetof(struct sl_dev_spec, field), .dflt = (d), .words = (w), \
+	 .max = WORDS_MAX, .kinds = (m), .help = (h)},
 #include "sim/device/figures.def"
 #undef SL_FIGURE
+#undef SL_FIGURE_ENUM
 };
 /* clang-format on */
 

@@ -58,8 +58,10 @@ enum {
 
 enum {
 #define SL_FIGURE(kinds, key, unit, field, dflt, min, max, help) SL_FIGURE_AT_##field,
+#define SL_FIGURE_ENUM(kinds, key, field, dflt, words, help) SL_FIGURE_AT_##field,
 #include "sim/device/figures.def"
 #undef SL_FIGURE
+#undef SL_FIGURE_ENUM
 	SL_N_FIGURES
 };
 

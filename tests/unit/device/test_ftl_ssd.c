@@ -82,11 +82,13 @@ Test(ftl_ssd, a_flush_programs_what_is_not_protected)
 	bench_free(&b);
 }
 
+/* NVMe: the drive itself does it. */
 Test(ftl_ssd, fua_costs_a_flush_without_protection)
 {
 	struct sl_dev_spec safe = flash(true), volatile_cache = flash(false);
 	int64_t took_ns[2];
 
+	safe.interface = volatile_cache.interface = SL_IF_NVME;
 	for (int i = 0; i < 2; i++) {
 		struct bench bench = bench_new(i == 0 ? &safe : &volatile_cache);
 		struct request request = {
