@@ -1,6 +1,6 @@
 /*
  * One event loop, two clocks. Timers are ordered by (due, arming order). The only seam is the waiter:
- * `wait(now, due)` returns the new time; the virtual waiter jumps there, the epoll waiter sleeps and
+ * `wait(now, due)` returns the new time; in virtual time the loop jumps there, the epoll waiter sleeps and
  * collects file-descriptor events meanwhile. Loop time is read once per wake-up and cached. Each wake-up
  * serves the timers that were due, then the descriptors, then a few rounds of what these armed for the
  * present instant, so that neither starves the other.

@@ -1,7 +1,6 @@
 #include "sim/base/slab.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define OBJECTS_PER_BLOCK 32
 
@@ -28,7 +27,7 @@ void sl_slab_fini(struct sl_slab *slab)
 	slab->idle = NULL;
 }
 
-static void slab_grow(struct sl_slab *slab)
+void sl_slab_grow(struct sl_slab *slab)
 {
 	struct sl_slab_block *block = calloc(1, sizeof(*block) + OBJECTS_PER_BLOCK * slab->object_size);
 
@@ -40,22 +39,4 @@ static void slab_grow(struct sl_slab *slab)
 	for (size_t i = OBJECTS_PER_BLOCK; i > 0; i--) {
 		sl_slab_put(slab, block->objects + (i - 1) * slab->object_size);
 	}
-}
-
-void *sl_slab_get(struct sl_slab *slab)
-{
-	void *object;
-
-	if (!slab->idle) {
-		slab_grow(slab);
-	}
-	object = slab->idle;
-	memcpy(&slab->idle, object, sizeof(slab->idle));
-	return object;
-}
-
-void sl_slab_put(struct sl_slab *slab, void *object)
-{
-	memcpy(object, &slab->idle, sizeof(slab->idle));
-	slab->idle = object;
 }

@@ -4,6 +4,7 @@
 #define SL_BASE_SLAB_H
 
 #include <stddef.h>
+#include <string.h>
 
 struct sl_slab_block; /* private */
 
@@ -19,12 +20,29 @@ void sl_slab_init(struct sl_slab *slab, size_t object_size);
 /* Frees all objects. */
 void sl_slab_fini(struct sl_slab *slab);
 
+/* Private: more idle objects. */
+void sl_slab_grow(struct sl_slab *slab);
+
 /* Takes an object, its content as it was left (zero the first time, but for its first word, which the pool
  * uses while the object is idle). Aborts when memory is out: objects are small and bounded by the requests in
  * flight. */
-void *sl_slab_get(struct sl_slab *slab);
+static inline void *sl_slab_get(struct sl_slab *slab)
+{
+	void *object;
+
+	if (!slab->idle) {
+		sl_slab_grow(slab);
+	}
+	object = slab->idle;
+	memcpy(&slab->idle, object, sizeof(slab->idle));
+	return object;
+}
 
 /* Gives an object back. */
-void sl_slab_put(struct sl_slab *slab, void *object);
+static inline void sl_slab_put(struct sl_slab *slab, void *object)
+{
+	memcpy(object, &slab->idle, sizeof(slab->idle));
+	slab->idle = object;
+}
 
 #endif

@@ -12,7 +12,8 @@ struct sl_io;
 struct sl_waiter {
 	/* Passes time from now_ns to due_ns (SL_NEVER: without end), or less when something else happened.
 	 * *ret_now is the new time, never less than now_ns; due_ns <= now_ns does not block. Returns 0, 1
-	 * when nothing can ever happen, or a negative errno. */
+	 * when nothing can ever happen, or a negative errno. NULL: nothing happens in between, the loop
+	 * lets time jump to the due time itself. */
 	int (*wait)(struct sl_waiter *self, int64_t now_ns, int64_t due_ns, int64_t *ret_now,
 		    struct sl_err *err);
 	/* Fires what happened during the last wait, until *stop; the rest is kept for the next wait. */
@@ -25,7 +26,7 @@ struct sl_waiter {
 	void (*close)(struct sl_waiter *self);
 };
 
-/* Jumps to the due time. NULL when out of memory. */
+/* Lets time jump. NULL when out of memory. */
 struct sl_waiter *sl_waiter_virtual(void);
 
 /* Sleeps in epoll until the due time of CLOCK_MONOTONIC, counted from now. */

@@ -242,6 +242,7 @@ struct storm {
 		struct storm *storm;
 		uint64_t seq; /* of the last arming, as the reference counts */
 	} timers[MANY];
+	int n; /* of them */
 	uint64_t next_seq, fired;
 };
 
@@ -249,7 +250,7 @@ static struct storm_timer *storm_expected(struct storm *storm)
 {
 	struct storm_timer *least = NULL;
 
-	for (int i = 0; i < MANY; i++) {
+	for (int i = 0; i < storm->n; i++) {
 		struct storm_timer *t = &storm->timers[i];
 
 		if (t->timer.armed && (least == NULL || t->timer.due_ns < least->timer.due_ns ||
@@ -262,7 +263,7 @@ static struct storm_timer *storm_expected(struct storm *storm)
 
 static void storm_arm(struct storm *storm, int64_t now_ns)
 {
-	struct storm_timer *t = &storm->timers[sl_rng_below(&storm->rng, MANY)];
+	struct storm_timer *t = &storm->timers[sl_rng_below(&storm->rng, (uint64_t)storm->n)];
 
 	t->seq = storm->next_seq++;
 	sl_loop_arm(storm->loop, &t->timer, now_ns - 2 + (int64_t)sl_rng_below(&storm->rng, 50));
@@ -283,7 +284,8 @@ static void storm_fire(struct sl_timer *timer, int64_t now_ns)
 		return;
 	}
 	if (sl_rng_below(&storm->rng, 4) == 0) {
-		sl_loop_cancel(storm->loop, &storm->timers[sl_rng_below(&storm->rng, MANY)].timer);
+		sl_loop_cancel(storm->loop,
+			       &storm->timers[sl_rng_below(&storm->rng, (uint64_t)storm->n)].timer);
 	}
 	for (uint64_t n = sl_rng_below(&storm->rng, 3); n > 0; n--) {
 		storm_arm(storm, now_ns);
@@ -293,19 +295,69 @@ static void storm_fire(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
+static void storm_run(int n)
+{
+	struct storm *storm = calloc(1, sizeof(*storm));
+
+	cr_assert_not_null(storm);
+	storm->n = n;
+	storm->loop = sl_loop_new_virtual();
+	sl_rng_init(&storm->rng, 1, "storm");
+	for (int i = 0; i < n; i++) {
+		storm->timers[i] = (struct storm_timer){.timer = {.fire = storm_fire}, .storm = storm};
+		storm->timers[i].seq = storm->next_seq++;
+		sl_loop_arm(storm->loop, &storm->timers[i].timer, (int64_t)sl_rng_below(&storm->rng, 50));
+	}
+	cr_assert_eq(sl_loop_run(storm->loop, NULL), 0);
+	cr_assert(storm->fired > 5000, "%lu", (unsigned long)storm->fired);
+	cr_assert_eq(sl_loop_events(storm->loop), storm->fired);
+	sl_loop_free(storm->loop);
+	free(storm);
+}
+
+/* A few timers are kept otherwise than many: alone, among a few, to and fro between the two, and many. */
 Test(loop, any_mix_of_arm_move_and_cancel_keeps_the_order)
 {
-	static struct storm storm;
+	static const int sizes[] = {1, 2, 10, 11, 31, 32, 33, 34, 64, 65, 100, MANY};
 
-	storm.loop = sl_loop_new_virtual();
-	sl_rng_init(&storm.rng, 1, "storm");
-	for (int i = 0; i < MANY; i++) {
-		storm.timers[i] = (struct storm_timer){.timer = {.fire = storm_fire}, .storm = &storm};
-		storm.timers[i].seq = storm.next_seq++;
-		sl_loop_arm(storm.loop, &storm.timers[i].timer, (int64_t)sl_rng_below(&storm.rng, 50));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		storm_run(sizes[i]);
 	}
-	cr_assert_eq(sl_loop_run(storm.loop, NULL), 0);
-	cr_assert(storm.fired > 5000, "%lu", (unsigned long)storm.fired);
-	cr_assert_eq(sl_loop_events(storm.loop), storm.fired);
-	sl_loop_free(storm.loop);
+}
+
+struct seen {
+	struct sl_timer timer;
+	int *at; /* counts */
+	int seen;
+};
+
+static void see(struct sl_timer *timer, int64_t now_ns)
+{
+	struct seen *self = sl_container_of(timer, struct seen, timer);
+
+	(void)now_ns;
+	self->seen = (*self->at)++;
+}
+
+/*
+ * 200 timers in pairs: the k-th armed is due at 1000 - k / 2. So each is due before all that were armed
+ * before it but its twin, behind which it goes: they fire from the last pair back to the first, within a pair
+ * in arming order. Up to 32 of them are a list, then a heap, and a list again when they are few.
+ */
+Test(loop, a_crowd_that_comes_and_goes_keeps_due_and_arming_order)
+{
+	static struct seen seen[200];
+	int at = 0;
+	struct sl_loop *loop = sl_loop_new_virtual();
+
+	for (int k = 0; k < 200; k++) {
+		seen[k] = (struct seen){.timer.fire = see, .at = &at};
+		sl_loop_arm(loop, &seen[k].timer, 1000 - k / 2);
+	}
+	cr_assert_eq(sl_loop_next_due(loop), 1000 - 99);
+	cr_assert_eq(sl_loop_run(loop, NULL), 0);
+	for (int k = 0; k < 200; k++) {
+		cr_assert_eq(seen[k].seen, 198 - k / 2 * 2 + k % 2, "timer %d", k);
+	}
+	sl_loop_free(loop);
 }
