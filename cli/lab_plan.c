@@ -95,7 +95,7 @@ static int image_find(const char *label, const char *zfs, char ret_path[PATH_MAX
 /* The line of OpenZFS that is nearest to the box's. */
 static const char *zfs_line(const struct sl_box *box)
 {
-	return box->zil == SL_ZFS_23 ? "2.3" : "2.1";
+	return box->zil >= SL_ZFS_23 ? "2.3" : "2.1";
 }
 
 static int images_find(struct sl_lab_plan *plan, const char *zfs, struct sl_err *err)

@@ -34,8 +34,11 @@ enum {
 };
 enum { /* nas.zil: generations of ZFS */
 	SL_ZFS_2014,
+	SL_ZFS_20,
 	SL_ZFS_21,
-	SL_ZFS_23
+	SL_ZFS_22,
+	SL_ZFS_23,
+	SL_ZFS_24
 };
 enum {
 	SL_LAYOUT_STRIPE,

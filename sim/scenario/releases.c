@@ -1,8 +1,10 @@
 /*
  * nas.zil by release of OpenZFS and by product. The sources of the table are in sloglab-scenario(5).
  *
- * Generations of the ZIL: one batch in flight up to 0.7 ("2014"); a chain of log blocks from 0.8 to 2.2.3
- * ("2.1"); their sizes predicted from bursts and the lock shared from 2.2.4 on ("2.3").
+ * Generations of the ZIL: one batch in flight up to 0.7 ("2014"); a chain of log blocks from 0.8 on ("2.0");
+ * an area of their own among the data disks from 2.1 on ("2.1"); writes logged whole from 2.2 on ("2.2");
+ * sizes predicted from bursts and the lock shared from 2.2.4 on ("2.3"); special vdevs as log devices in 2.4
+ * ("2.4").
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -145,8 +147,13 @@ static bool zfs_of(const char *product, const struct release *release, struct re
 
 const char *sl_zfs_generation(const char *text)
 {
-	static const struct release first = {{0, 6, 0}}, chain = {{0, 8, 0}}, bursts = {{2, 2, 4}},
-				    last = {{2, 4, LAST}};
+	/* The first release of each generation, newest first. */
+	static const struct {
+		struct release from;
+		const char *word;
+	} generations[] = {{{{2, 4, 0}}, "2.4"}, {{{2, 2, 4}}, "2.3"}, {{{2, 2, 0}}, "2.2"},
+			   {{{2, 1, 0}}, "2.1"}, {{{0, 8, 0}}, "2.0"}, {{{0, 6, 0}}, "2014"}};
+	static const struct release last = {{2, 4, LAST}};
 	struct release zfs, release;
 	const char *rest, *product = product_read(text, &rest);
 
@@ -164,8 +171,13 @@ const char *sl_zfs_generation(const char *text)
 	} else if (!zfs_of(product, &release, &zfs)) {
 		return NULL;
 	}
-	if (compare(&zfs, &first) < 0 || compare(&zfs, &last) > 0) {
+	if (compare(&zfs, &last) > 0) {
 		return NULL;
 	}
-	return compare(&zfs, &chain) < 0 ? "2014" : compare(&zfs, &bursts) < 0 ? "2.1" : "2.3";
+	for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++) {
+		if (compare(&generations[i].from, &zfs) <= 0) {
+			return generations[i].word;
+		}
+	}
+	return NULL;
 }

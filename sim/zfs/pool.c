@@ -68,19 +68,19 @@ static void commit(struct pool_call *call, int64_t now_ns)
 
 static void log_change(struct sl_pool *pool, const struct sl_store_req *req, uint32_t bytes, bool sync)
 {
-	struct sl_zil_itx itx = {
+	struct sl_zil_change change = {
 	    .file = req->file,
 	    .txg = pool->txg.open,
+	    .offset_bytes = req->offset_bytes,
 	    .bytes = bytes,
-	    .copied = sync && bytes <= pool->copied_max_bytes,
-	    .first_record = (uint64_t)req->offset_bytes / pool->txg.config.recordsize_bytes,
-	    .records = sl_txg_records(&pool->txg, req->offset_bytes, bytes),
+	    .meta = req->op == SL_STORE_META,
+	    .hole = req->zero && pool->holes,
 	    .write = sl_history_arrived(pool->txg.history, req->op == SL_STORE_WRITE ? req->write : 0,
 					pool->txg.open),
 	};
 
 	if (pool->sync != SL_SYNC_DISABLED) {
-		sl_zil_log(&pool->zil, &itx, sync);
+		sl_zil_log(&pool->zil, &change, sync);
 	}
 }
 

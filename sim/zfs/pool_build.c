@@ -12,15 +12,13 @@
 #define RECORD_UNIT 131072.0        /* the record size that the per-record CPU costs are stated for */
 #define JOIN_BYTES (128 << 10)      /* zfs_vdev_aggregation_limit of 2014, ..._non_rotating since */
 #define JOIN_ROTATING (1 << 20)     /* zfs_vdev_aggregation_limit of 2.1 */
-#define COPIED_MAX_21 65152u /* 2.1: half of the largest log block: (128 KiB - 192) / 2 - 192, in sectors */
-#define COPIED_MAX_23 7680u  /* zil_maxcopied since 2.2 */
 #define PREFETCH_RECORDS_OLD 256    /* zfetch_block_cap of 0.6.3 */
 #define PREFETCH_DOUBLE (4 << 20)   /* zfetch_min_distance since 2.1.6 */
 #define PREFETCH_MAX (64 << 20)     /* zfetch_max_distance since 2.1.6 */
 #define ALIQUOT_21 INT64_C(524288)  /* metaslab_aliquot */
 #define ALIQUOT_23 INT64_C(1048576) /* since 2.2 */
 #define BULK_21 (768 << 10)         /* zil_slog_bulk */
-#define BULK_23 (64 << 20)
+#define BULK_22 (64 << 20)          /* since 2.2.1 */
 
 static bool is_old(const struct sl_box *box)
 {
@@ -69,7 +67,7 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	    .layout = (enum sl_vdev_layout)box->data_layout,
 	    .tops = (int)box->data_vdevs,
 	    .layer = "data vdev",
-	    .embedded_log = !is_old(box),
+	    .embedded_log = box->zil >= SL_ZIL_21,
 	    .async_write_min = is_old(box) ? 1 : 2,
 	    .join_bytes = join_bytes(box, box->data, box->n_data),
 	    .ashift = (int)box->ashift,
@@ -84,15 +82,16 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	}
 	sl_vdev_init(&pool->data, &config, pool->loop, pool->cpu, pool->trace);
 	config.layout = SL_VDEV_STRIPE;
-	config.embedded_log = false;
+	config.embedded_log = box->zil >= SL_ZIL_24;
 	config.join_bytes = JOIN_BYTES;
 	config.layer = "special vdev";
 	sl_vdev_init(&pool->special, &config, pool->loop, pool->cpu, pool->trace);
+	config.embedded_log = false;
 	config.layer = "cache vdev";
 	sl_vdev_init(&pool->cache, &config, pool->loop, pool->cpu, pool->trace);
 	config.join_bytes = join_bytes(box, box->log, box->n_log);
 	config.is_log = true;
-	config.fastwrite = box->zil != SL_ZIL_23;
+	config.fastwrite = box->zil < SL_ZIL_22;
 	config.layer = "log vdev";
 	config.flush_honoured = box->log_flush == SL_FLUSH_HONOURED;
 	sl_vdev_init(&pool->log, &config, pool->loop, pool->cpu, pool->trace);
@@ -190,11 +189,13 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .broken = env->broken,
 	    .history = env->history,
 	    .log = box->n_log > 0 ? &pool->log : &pool->data,
+	    .special = box->zil >= SL_ZIL_24 && box->n_special > 0 ? &pool->special : NULL,
 	    .data = &pool->data,
 	    .records = pool->txg.config.data,
+	    .placed = &pool->txg.placed,
 	    .has_slog = box->n_log > 0,
 	    .throughput = box->logbias == SL_LOGBIAS_THROUGHPUT,
-	    .bulk_bytes = box->zil == SL_ZIL_21 ? BULK_21 : BULK_23,
+	    .bulk_bytes = box->zil < SL_ZIL_22 ? BULK_21 : BULK_22,
 	    .commit_cpu_ns = (int64_t)box->zil_commit_cpu_ns,
 	    .indirect_cpu_ns = pool->txg.config.record_sync_cpu_ns + pool->txg.config.record_crypt_cpu_ns,
 	    .copy_bps = box->zfs_copy_bps,
@@ -203,9 +204,6 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .compress_ratio = pool->txg.config.compress_ratio,
 	};
 
-	pool->copied_max_bytes = is_old(box)             ? UINT32_MAX
-				 : box->zil == SL_ZIL_21 ? COPIED_MAX_21
-							 : COPIED_MAX_23;
 	sl_zil_init(&pool->zil, &config, pool->loop, pool->cpu, pool->trace);
 }
 
@@ -238,7 +236,7 @@ static void init_arc(struct sl_pool *pool, const struct sl_box *box, const struc
 /* metaslab_aliquot, for each disk of a top-level vdev; since 2.2 larger, and parity does not count. */
 static int64_t aliquot_bytes(const struct sl_vdev *vdev, const struct sl_box *box)
 {
-	if (box->zil < SL_ZIL_23) {
+	if (box->zil < SL_ZIL_22) {
 		return ALIQUOT_21 * sl_vdev_width(vdev);
 	}
 	return ALIQUOT_23 * (sl_vdev_width(vdev) - sl_vdev_parity(vdev));

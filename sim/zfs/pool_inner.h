@@ -23,7 +23,6 @@ struct sl_pool {
 	struct sl_slab calls;
 	double copy_bps, crypt_bps; /* crypt_bps: native encryption; 0 = none */
 	int64_t record_cpu_ns;
-	uint32_t copied_max_bytes; /* of a synchronous write that is copied into its log record at once */
 	int sync;
 	bool holes;
 	struct sl_timer log_fails;

@@ -85,6 +85,10 @@ static void start_sync(struct sl_txg *txg, int64_t now_ns)
 	uint32_t pointers = txg->config.indirect_bytes / POINTER_BYTES;
 	uint32_t indirect = (txg->dirty_records + pointers - 1) / pointers;
 
+	/* What the log has written in place costs its metadata only. */
+	uint32_t placed = sl_placed_close(&txg->placed, txg->open + 1);
+
+	txg->dirty_records -= placed < txg->dirty_records ? placed : txg->dirty_records;
 	txg->syncing = true;
 	txg->timer_missed = false;
 	txg->sync_start_ns = txg->closed_ns = now_ns;
@@ -285,6 +289,7 @@ void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct 
 		 struct sl_cpu *cpu, struct sl_trace *trace)
 {
 	*txg = (struct sl_txg){.config = *config, .loop = loop, .cpu = cpu, .trace = trace, .open = 1};
+	txg->placed.txg = txg->open;
 	txg->timer.fire = timeout;
 	txg->job.done.fire = cpu_done;
 	txg->flush.done.fire = flush_done;
@@ -296,6 +301,7 @@ void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct 
 void sl_txg_fini(struct sl_txg *txg)
 {
 	free(txg->dirty.slots);
+	sl_placed_fini(&txg->placed);
 	sl_slab_fini(&txg->ios);
 }
 
@@ -363,6 +369,8 @@ struct sl_txg_touch sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t fi
 		if (set_add(&txg->dirty, file << 40 ^ (first + i))) {
 			touch.fresh++;
 			touch.partial += covers_in_part(txg, first + i, offset, bytes);
+		} else {
+			(void)sl_placed_drop(&txg->placed, file, first + i);
 		}
 	}
 	if (hole) {

@@ -14,6 +14,7 @@
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
 #include "sim/zfs/history.h"
+#include "sim/zfs/placed.h"
 #include "sim/zfs/vdev.h"
 
 struct sl_txg_config {
@@ -56,6 +57,7 @@ struct sl_txg {
 	struct sl_history *history; /* borrowed, may be NULL */
 	uint64_t open;              /* number of the open txg */
 	struct sl_txg_set dirty;
+	struct sl_placed placed;                           /* of the dirty records */
 	uint32_t dirty_records, dirty_holes, dirty_dnodes; /* of the open txg; dnodes: blocks of them */
 	int64_t dirty_bytes;
 	struct sl_timer timer;

@@ -4,8 +4,6 @@
 
 #include "sim/zfs/zil_inner.h"
 
-#define INDIRECT_FROM 32768u /* zfs_immediate_write_sz */
-
 static void list_add(struct sl_zil_list *list, const struct sl_zil_itx *itx)
 {
 	if (list->count == list->room) {
@@ -33,24 +31,20 @@ static void list_drop_synced(struct sl_zil_list *list, uint64_t txg)
 	list->count = kept;
 }
 
-bool sl_zil_is_indirect(const struct sl_zil *zil, const struct sl_zil_itx *itx)
+bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx)
 {
-	const struct sl_zil_config *config = &zil->config;
-
-	if (itx->bytes == 0 || itx->bytes > config->recordsize_bytes) {
-		return false;
-	}
-	if (config->throughput) {
-		return true;
-	}
-	/* 0.6.3: larger than zfs_immediate_write_sz; since 2.1: as large or larger. */
-	return !config->has_slog &&
-	       itx->bytes >= INDIRECT_FROM + (config->generation == SL_ZIL_2014 ? 1u : 0u);
+	return itx->indirect && !itx->hole &&
+	       (!zil->config.placed || sl_placed_add(zil->config.placed, itx->txg, itx->file, itx->record));
 }
 
 struct sl_vdev *sl_zil_target(const struct sl_zil *zil)
 {
-	return sl_vdev_works(zil->config.log) ? zil->config.log : zil->config.data;
+	const struct sl_zil_config *config = &zil->config;
+
+	if (config->has_slog && sl_vdev_works(config->log)) {
+		return config->log;
+	}
+	return config->special && sl_vdev_works(config->special) ? config->special : config->data;
 }
 
 uint32_t sl_zil_written_bytes(const struct sl_vdev *target, uint32_t block_bytes, uint32_t used_bytes)
@@ -131,7 +125,7 @@ void sl_zil_fini(struct sl_zil *zil)
 	sl_slab_fini(&zil->lwbs);
 }
 
-void sl_zil_log(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync)
+void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync)
 {
 	list_add(sync ? &zil->sync : &zil->async, itx);
 }

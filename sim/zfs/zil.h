@@ -10,9 +10,10 @@
  * - block sizes come in buckets of 4, 12, 36 and 128 KiB, chosen when the block before is issued, from the
  * bytes of the present batch, never below the largest of the last 16 choices;
  * - on a log device only the used part of a block is written (rounded to 4 KiB); on raidz the whole block is;
- * - without a log device (or with logbias=throughput) writes above 32 KiB (above 0) are indirect: the data
- * goes to its final place, the log gets the header; two such writes to one record in a batch write it once
- *   (TX_WRITE2).
+ *
+ * In all of them writes of 32 KiB and more are indirect without a log device, and all with logbias=throughput
+ * (zil_log.c): the data goes to its final place, the log gets the header. A record that is in place is not
+ * written again, neither for the next such write to it nor with its txg, unless it changes again (placed.h).
  *
  * 2.1 and 2.3 (zil_lwb.c): blocks are issued back to back, several in flight, completed in order. An open
  * block that is not full waits for company: 5 % (2.1) or 10 % (2.3) of the mean block latency; a lone writer
@@ -34,16 +35,19 @@
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
 #include "sim/zfs/history.h"
+#include "sim/zfs/placed.h"
 #include "sim/zfs/vdev.h"
 
 #define SL_ZIL_PREV_BLOCKS 16
-#define SL_ZIL_BURSTS 8    /* remembered by the size prediction of 2.3 */
-#define SL_ZIL_IN_PLACE 64 /* remembered per batch; more are counted twice */
+#define SL_ZIL_BURSTS 8 /* remembered by the size prediction of 2.3 */
 
 enum sl_zil_generation { /* in the order of the scenario's words */
 	SL_ZIL_2014,
+	SL_ZIL_20, /* 0.8 and 2.0 */
 	SL_ZIL_21,
-	SL_ZIL_23
+	SL_ZIL_22, /* up to 2.2.3 */
+	SL_ZIL_23, /* from 2.2.4 on */
+	SL_ZIL_24
 };
 
 /* A rule of the log that is broken on purpose, to see what it is there for. */
@@ -58,9 +62,12 @@ struct sl_zil_config {
 	enum sl_zil_generation generation;
 	enum sl_zil_broken broken;
 	struct sl_history *history; /* borrowed, may be NULL */
-	struct sl_vdev *log;  /* where log blocks go while one of them works: log vdevs, or the data vdevs */
-	struct sl_vdev *data; /* where log blocks go when no log vdev works */
-	struct sl_vdev *records; /* where indirect writes go */
+	struct sl_vdev *log; /* where log blocks go while one of them works: log vdevs, or as without any */
+	struct sl_vdev
+	    *special;         /* where they go next: special vdevs since 2.4 (zil_special_is_slog), or NULL */
+	struct sl_vdev *data; /* and at last */
+	struct sl_vdev *records;  /* where indirect writes go */
+	struct sl_placed *placed; /* borrowed: records that are in place already; NULL = none ever are */
 	bool has_slog;
 	bool throughput;         /* logbias=throughput */
 	int64_t commit_cpu_ns;   /* per batch (2014) or block */
@@ -72,19 +79,26 @@ struct sl_zil_config {
 	double compress_ratio; /* of records written in place */
 };
 
-struct sl_zil_record {
-	uint64_t file, record;
+/* A change of a file, as it comes to the log. */
+struct sl_zil_change {
+	uint64_t file;
+	uint64_t txg; /* that will make it stable anyway */
+	int64_t offset_bytes;
+	uint32_t bytes; /* of data; meta: of the record */
+	bool meta;      /* of names or attributes */
+	bool hole;      /* its data is all zero under compression: nothing is stored of it in place */
+	uint32_t write; /* in the history */
 };
 
-/* One logged change (itx). */
+/* One record for the log (itx). */
 struct sl_zil_itx {
-	uint64_t file;
-	uint64_t txg;          /* that will make it stable anyway */
-	uint32_t bytes;        /* of data; 0 for metadata records */
-	bool copied;           /* WR_COPIED: the data is in the record, which is not split over blocks */
-	uint64_t first_record; /* of the range written */
-	uint32_t records;      /* that the range touches */
-	uint32_t write;        /* in the history */
+	uint64_t file, txg;
+	uint64_t record; /* of the file; in place */
+	uint32_t bytes;  /* of data that goes into the log */
+	bool copied;     /* WR_COPIED: the data is in the record, which is not split over blocks */
+	bool indirect;   /* WR_INDIRECT: the data goes to its final place */
+	bool hole;
+	uint32_t write; /* in the history */
 };
 
 /* Embedded in the caller's request; `done` fires when everything logged before the commit is stable, or with
@@ -141,7 +155,6 @@ struct sl_zil {
 	uint64_t batch_bytes;   /* logged so far in this batch (zl_cur_used) */
 	uint32_t *block_writes; /* sizes of the batch's block writes */
 	uint32_t n_blocks, block_room, n_indirect;
-	struct sl_zil_record in_place[SL_ZIL_IN_PLACE]; /* records already written in place by this batch */
 	uint64_t tag;
 	int64_t batch_start_ns, busy_ns;
 	/* 2.1 and 2.3 */
@@ -162,7 +175,7 @@ void sl_zil_init(struct sl_zil *zil, const struct sl_zil_config *config, struct 
 void sl_zil_fini(struct sl_zil *zil);
 
 /* Logs a change; `sync` changes go out with any commit, the others when their own file is committed. */
-void sl_zil_log(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync);
+void sl_zil_log(struct sl_zil *zil, const struct sl_zil_change *change, bool sync);
 
 /* Makes everything logged so far for `file` (and all synchronous changes) stable, then fires waiter->done. */
 void sl_zil_commit(struct sl_zil *zil, int64_t now_ns, uint64_t file, struct sl_zil_waiter *waiter);

@@ -52,47 +52,19 @@ static void issue_block(struct sl_zil *zil)
 	zil->block_used = SL_ZIL_CHAIN_HEADER;
 }
 
-/* A record written in place holds all changes made so far: once per batch is enough. */
-static void add_in_place(struct sl_zil *zil, struct sl_zil_record record)
-{
-	uint32_t known = zil->n_indirect < SL_ZIL_IN_PLACE ? zil->n_indirect : SL_ZIL_IN_PLACE;
-
-	for (uint32_t i = 0; i < known; i++) {
-		if (zil->in_place[i].file == record.file && zil->in_place[i].record == record.record) {
-			return;
-		}
-	}
-	if (known < SL_ZIL_IN_PLACE) {
-		zil->in_place[known] = record;
-	}
-	zil->n_indirect++;
-}
-
-/* Packs one record; large ones are split as zfs_log_write does. Returns the bytes copied. */
+/* Packs one record. Returns the bytes copied. */
 static uint64_t pack_record(struct sl_zil *zil, const struct sl_zil_itx *itx)
 {
-	uint32_t left = itx->bytes;
-	bool indirect = sl_zil_is_indirect(zil, itx);
+	uint32_t record = SL_ZIL_WRITE_HEADER + itx->bytes;
 
-	if (indirect) {
-		for (uint32_t i = 0; i < itx->records; i++) {
-			add_in_place(zil, (struct sl_zil_record){itx->file, itx->first_record + i});
-		}
-		left = 0;
+	zil->n_indirect += sl_zil_place(zil, itx);
+	zil->batch_bytes += record;
+	if (zil->block_used + record > zil->block_bytes) {
+		issue_block(zil);
 	}
-	do {
-		uint32_t data = left > SL_ZIL_MAX_DATA ? SL_ZIL_MAX_DATA : left,
-			 record = SL_ZIL_WRITE_HEADER + data;
-
-		zil->batch_bytes += record;
-		if (zil->block_used + record > zil->block_bytes) {
-			issue_block(zil);
-		}
-		zil->block_used += record;
-		sl_history_packed(zil->config.history, zil->blocks + zil->n_blocks, itx->write, itx->txg);
-		left -= data;
-	} while (left > 0);
-	return indirect ? 0 : itx->bytes;
+	zil->block_used += record;
+	sl_history_packed(zil->config.history, zil->blocks + zil->n_blocks, itx->write, itx->txg);
+	return itx->bytes;
 }
 
 /* Fills blocks with the batch's records; returns the CPU time. */

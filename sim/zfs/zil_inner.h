@@ -10,10 +10,15 @@
 #define SL_ZIL_MAX_BLOCK 131072u /* zil_maxblocksize */
 #define SL_ZIL_MAX_DATA (SL_ZIL_MAX_BLOCK - SL_ZIL_CHAIN_HEADER - SL_ZIL_WRITE_HEADER)
 
-/* Does the data of `itx` go to its final place, with only a header in the log? */
-bool sl_zil_is_indirect(const struct sl_zil *zil, const struct sl_zil_itx *itx);
+/* Adds a record to those that go out with the next commit, or when their file is committed. */
+void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync);
 
-/* Where log blocks go now (zio_alloc_zil): the log vdevs while one works, else the data vdevs. */
+/* Must the data of an indirect record be written in place now? Then that is noted. Not if it is there already
+ * (dmu_sync: EALREADY), and nothing is stored of a hole. */
+bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx);
+
+/* Where log blocks go now (zio_alloc_zil): the log vdevs while one works, in 2.4 the special vdevs, else the
+ * data vdevs. */
 struct sl_vdev *sl_zil_target(const struct sl_zil *zil);
 
 /* Bytes written to `target` of a block of which used_bytes are filled: raidz writes whole blocks. */

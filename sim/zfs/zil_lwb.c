@@ -56,7 +56,7 @@ static void complete(struct sl_zil *zil, int64_t now_ns)
 	bool failed = lwb->failed;
 
 	/* zil_lwb_flush_vdevs_done: an average over four blocks, since 2.2 over eight. */
-	if (zil->config.generation == SL_ZIL_23) {
+	if (zil->config.generation >= SL_ZIL_22) {
 		zil->lwb_latency_ns = (7 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 8;
 	} else {
 		zil->lwb_latency_ns = (3 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 4;
@@ -213,7 +213,7 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	sl_loop_cancel(zil->loop, &lwb->timeout);
 	lwb->issued = true;
 	lwb->issue_ns = now_ns;
-	if (zil->config.generation == SL_ZIL_23) {
+	if (zil->config.generation >= SL_ZIL_23) {
 		lwb->bulk = zil->burst.size > zil->config.bulk_bytes; /* zil_lwb_write_issue */
 	}
 	zil->burst.next_bytes = sl_zil_next_size(zil);
@@ -231,7 +231,7 @@ static void issue_last(struct sl_zil_lwb *lwb, int64_t now_ns)
 {
 	struct sl_zil *zil = lwb->zil;
 
-	if (zil->config.generation == SL_ZIL_23) {
+	if (zil->config.generation >= SL_ZIL_23) {
 		sl_zil_burst_done(zil);
 		issue(lwb, now_ns);
 	} else {
@@ -315,10 +315,9 @@ static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx
 /* Packs one record, in parts where it does not fit into a block. */
 static void pack_record(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx)
 {
-	bool indirect = sl_zil_is_indirect(zil, itx);
-	uint32_t left = indirect ? 0 : itx->bytes;
+	uint32_t left = itx->bytes;
 
-	if (zil->config.generation != SL_ZIL_23) {
+	if (zil->config.generation < SL_ZIL_23) {
 		zil->burst.size += SL_ZIL_WRITE_HEADER + left;
 	}
 	do {
@@ -327,17 +326,16 @@ static void pack_record(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_
 		left -= now;
 		sl_zil_burst_packed(zil, now + (left == 0 ? SL_ZIL_WRITE_HEADER : 0));
 	} while (left > 0);
-	zil->newest->n_records += indirect ? itx->records : 0;
+	zil->newest->n_records += sl_zil_place(zil, itx);
 }
 
 /* Packs all synchronous records. 2.3 counts them first (zil_get_commit_list). */
 static void pack_all(struct sl_zil *zil, int64_t now_ns)
 {
-	for (uint32_t i = 0; zil->config.generation == SL_ZIL_23 && i < zil->sync.count; i++) {
+	for (uint32_t i = 0; zil->config.generation >= SL_ZIL_23 && i < zil->sync.count; i++) {
 		const struct sl_zil_itx *itx = &zil->sync.items[i];
-		uint32_t data = sl_zil_is_indirect(zil, itx) ? 0 : itx->bytes;
 
-		sl_zil_burst_grows(zil, data, itx->copied);
+		sl_zil_burst_grows(zil, itx->bytes, itx->copied);
 	}
 	for (uint32_t i = 0; i < zil->sync.count; i++) {
 		pack_record(zil, now_ns, &zil->sync.items[i]);
@@ -350,7 +348,7 @@ static bool issue_at_once(const struct sl_zil *zil, const struct sl_zil_lwb *lwb
 {
 	int64_t timeout_ns = zil->lwb_latency_ns * LATENCY_PCT_21 / 100;
 
-	if (zil->config.generation == SL_ZIL_23) {
+	if (zil->config.generation >= SL_ZIL_23) {
 		return zil->burst.parallel == 0;
 	}
 	return alone &&
@@ -369,7 +367,7 @@ void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter 
 {
 	struct sl_zil_lwb *lwb = open_lwb(zil);
 	bool was_open = lwb != NULL, was_busy = zil->newest != NULL;
-	int64_t pct = zil->config.generation == SL_ZIL_23 ? LATENCY_PCT_23 : LATENCY_PCT_21;
+	int64_t pct = zil->config.generation >= SL_ZIL_23 ? LATENCY_PCT_23 : LATENCY_PCT_21;
 
 	note_company(zil, was_open, was_busy);
 	pack_all(zil, now_ns);

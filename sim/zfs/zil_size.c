@@ -8,7 +8,7 @@
 
 #define BLOCK_DATA (SL_ZIL_MAX_BLOCK - SL_ZIL_CHAIN_HEADER)
 #define WASTE_SHARE_21 8u
-#define WASTE_SHARE_23 16u
+#define WASTE_SHARE_22 16u
 #define BIG_BURST 8u /* blocks: larger bursts use the largest blocks */
 
 static uint32_t min_of(uint32_t a, uint32_t b)
@@ -23,7 +23,7 @@ static uint32_t max_of(uint32_t a, uint32_t b)
 
 uint32_t sl_zil_max_waste(const struct sl_zil *zil)
 {
-	return SL_ZIL_MAX_DATA / (zil->config.generation == SL_ZIL_23 ? WASTE_SHARE_23 : WASTE_SHARE_21);
+	return SL_ZIL_MAX_DATA / (zil->config.generation >= SL_ZIL_22 ? WASTE_SHARE_22 : WASTE_SHARE_21);
 }
 
 /* zil_block_buckets */
@@ -122,7 +122,7 @@ static uint32_t next_size_23(const struct sl_zil *zil)
 
 uint32_t sl_zil_next_size(struct sl_zil *zil)
 {
-	return zil->config.generation == SL_ZIL_23 ? next_size_23(zil) : next_size_21(zil);
+	return zil->config.generation >= SL_ZIL_23 ? next_size_23(zil) : next_size_21(zil);
 }
 
 void sl_zil_burst_grows(struct sl_zil *zil, uint32_t data_bytes, bool copied)

@@ -124,7 +124,7 @@ Test(advise, with_a_good_slog_buy_nothing_and_say_why)
 	cr_assert_eq(row(&advice, "guest vCPUs 2 -> 4")->life, SL_LIFE_LASTS, "it does not wear it out");
 	assert_says(
 	    advice.tables[0].verdict,
-	    "what is there wears out in 76 days at this load, then intel-dc-s3700-100 follows ($203, ");
+	    "what is there wears out in 77 days at this load, then intel-dc-s3700-100 follows ($203, ");
 	sl_advice_fini(&advice);
 	sl_scenario_free(sc);
 	sl_scenario_free(shelf);

@@ -396,3 +396,66 @@ Test(pool, a_disk_that_cannot_be_built_is_an_error_that_names_it)
 	cr_assert(strstr(err.msg, "log0") != NULL, "%s", err.msg);
 	rig_free(rig);
 }
+
+/* Bytes that 1 MiB costs the data disks until its txg is on disk: `stable` or not, without a log device; then
+ * 4 KiB of one of its records are written again if `again`. */
+static int64_t cost_of_1_mib(enum sl_stable stable, bool again)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	struct sl_store_req whole = file_sync, part = unstable;
+	int64_t bytes;
+
+	rig->box.n_log = 0;
+	rig->box.zil = SL_ZFS_21;
+	rig_start(rig, 0);
+	whole.bytes = (uint32_t)MIB;
+	whole.stable = stable;
+	submit(rig, whole, NULL);
+	if (again) {
+		submit(rig, part, NULL);
+	}
+	run_all(rig->nas.loop);
+	bytes = stats_of(rig).data_bytes;
+	rig_free(rig);
+	return bytes;
+}
+
+/* dbuf_write_override: with its txg a record that the log has put in place costs no more than it does without
+ * the log, so that 4 KiB of log are all the difference. What is changed again is written again: 128 KiB. */
+Test(pool, what_the_log_has_put_in_place_is_written_once)
+{
+	int64_t without = cost_of_1_mib(SL_UNSTABLE, false), with = cost_of_1_mib(SL_FILE_SYNC, false);
+
+	cr_assert_gt(without, MIB);
+	cr_assert_eq(with - without, 4 * KIB, "%lld and %lld B", (long long)without, (long long)with);
+	cr_assert_eq(cost_of_1_mib(SL_FILE_SYNC, true) - with, 128 * KIB);
+	cr_assert_eq(cost_of_1_mib(SL_UNSTABLE, true), without);
+}
+
+/* zio_alloc_zil: in 2.4 the log goes to special vdevs where there is no log device, up to 2.3 to the data
+ * disks: one block of 8 KiB for a write of 4 KiB. */
+Test(pool, a_special_vdev_takes_the_log_in_2_4)
+{
+	static const struct {
+		double zil;
+		int n_log;
+		uint64_t on_data, on_log;
+	} boxes[] = {{SL_ZFS_23, 0, 1, 0}, {SL_ZFS_24, 0, 0, 0}, {SL_ZFS_24, 1, 0, 1}};
+
+	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+		struct rig *rig = rig_new(SL_SYNC_STANDARD);
+		struct sl_pool_stats stats;
+
+		rig->box.zil = (int)boxes[i].zil;
+		rig->box.n_log = boxes[i].n_log;
+		rig->box.n_special = 1;
+		rig->box.special[0] = ssd();
+		rig_start(rig, 0);
+		submit(rig, file_sync, NULL);
+		stats = stats_of(rig);
+		cr_expect_eq(stats.log_bytes, 8 * KIB);
+		cr_expect_eq(stats.data.writes, boxes[i].on_data, "box %zu", i);
+		cr_expect_eq(stats.log.writes, boxes[i].on_log, "box %zu", i);
+		rig_free(rig);
+	}
+}

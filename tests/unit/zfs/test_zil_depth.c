@@ -131,9 +131,9 @@ struct writer {
 static void writer_write(void *arg, int64_t now_ns)
 {
 	struct writer *writer = arg;
-	struct sl_zil_itx itx = {.file = 1, .txg = KEEP, .bytes = RECORD, .copied = true, .records = 1};
+	struct sl_zil_change change = {.file = 1, .txg = KEEP, .bytes = RECORD};
 
-	sl_zil_log(&writer->rig->zil, &itx, true);
+	sl_zil_log(&writer->rig->zil, &change, true);
 	sl_zil_commit(&writer->rig->zil, now_ns, 1, &writer->waiter);
 }
 
@@ -191,6 +191,9 @@ static struct outcome run_writers(enum sl_zil_generation generation, int depth)
 	return outcome;
 }
 
+#define GENERATIONS 3
+static const enum sl_zil_generation generations[GENERATIONS] = {SL_ZIL_2014, SL_ZIL_21, SL_ZIL_23};
+
 /*
  * One writer: a record of 4096 + 192 B and the block's header are 8 KiB of log. Its turn is 50 + 300 us and
  * 30 us of thinking: 2632/s; in 2.1 the open block waits for company as well, 5 % of 350 us: 2516/s.
@@ -199,11 +202,10 @@ Test(zil_depth, one_writer_has_a_block_to_itself)
 {
 	static const double rates[] = {2632, 2516, 2632};
 
-	for (int generation = SL_ZIL_2014; generation <= SL_ZIL_23; generation++) {
-		struct outcome one = run_writers((enum sl_zil_generation)generation, 1);
+	for (int i = 0; i < GENERATIONS; i++) {
+		struct outcome one = run_writers(generations[i], 1);
 
-		cr_assert(fabs(one.rate / rates[generation] - 1) < 0.01, "generation %d: %g", generation,
-			  one.rate);
+		cr_assert(fabs(one.rate / rates[i] - 1) < 0.01, "generation %d: %g", i, one.rate);
 		cr_assert(fabs(one.records_per_block - 1) < 0.01);
 		cr_assert(fabs(one.bytes_per_record - 8192) < 8);
 	}
@@ -218,15 +220,15 @@ Test(zil_depth, one_writer_has_a_block_to_itself)
  */
 Test(zil_depth, blocks_fill_with_the_number_of_committers)
 {
-	for (int generation = SL_ZIL_2014; generation <= SL_ZIL_23; generation++) {
+	for (int i = 0; i < GENERATIONS; i++) {
 		struct outcome before = {0};
 
 		for (int depth = 1; depth <= DEPTH_MAX; depth *= 4) {
-			struct outcome now = run_writers((enum sl_zil_generation)generation, depth);
+			struct outcome now = run_writers(generations[i], depth);
 
 			if (depth > 1) {
 				cr_assert_gt(now.records_per_block, 1.2 * before.records_per_block,
-					     "generation %d, %d writers: %g", generation, depth,
+					     "generation %d, %d writers: %g", i, depth,
 					     now.records_per_block);
 				cr_assert_lt(now.bytes_per_record, before.bytes_per_record);
 				cr_assert_gt(now.rate, 1.5 * before.rate);

@@ -104,9 +104,9 @@ Test(zil_lwb, a_block_without_waiters_leaves_its_flush_to_the_next)
 
 /*
  * Three writes of 50 KiB, 51392 B each with their headers. The first makes the first block one of 68 KiB, of
- * which 18048 B are left after it, more than an eighth of a block. Copied, both others go as a whole to the
- * next (192 + 2 x 51392 B); otherwise the second fills the first block with 17856 B, and 33344 B of it are
- * left.
+ * which 18048 B are left after it, more than an eighth of a block. Synchronous, they are copied into their
+ * records (2.1: up to 65152 B), so both others go as a whole to the next (192 + 2 x 51392 B); otherwise the
+ * second fills the first block with 17856 B, and 33344 B of it are left.
  */
 Test(zil_lwb, what_was_copied_into_its_record_is_not_split)
 {
@@ -114,21 +114,14 @@ Test(zil_lwb, what_was_copied_into_its_record_is_not_split)
 	    "[0ms] log write 68K\n[0ms] log write 84K\n[1ms] log flush\n",
 	    "[0ms] log write 52K\n[0ms] log write 104K\n[1ms] log flush\n"};
 
-	for (int copied = 0; copied <= 1; copied++) {
+	for (int sync = 0; sync <= 1; sync++) {
 		struct rig *rig = rig_new_of(true, SL_ZIL_21);
 
 		for (int i = 0; i < 3; i++) {
-			struct sl_zil_itx itx = {.file = 1,
-						 .txg = KEEP,
-						 .bytes = 50 * KIB,
-						 .copied = copied,
-						 .first_record = (uint64_t)i,
-						 .records = 1};
-
-			sl_zil_log(&rig->zil, &itx, true);
+			log_write(rig, 1, 50 * KIB, (uint64_t)i, sync);
 		}
 		commit_now(rig);
-		notes_expect(&rig->nas.notes, expected[copied]);
+		notes_expect(&rig->nas.notes, expected[sync]);
 		rig_free(rig);
 	}
 }

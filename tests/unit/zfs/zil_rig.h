@@ -11,6 +11,7 @@ struct rig {
 	struct nas nas;
 	struct sl_vdev data, slog;
 	struct sl_zil zil;
+	struct sl_placed placed;
 };
 
 struct commit {
@@ -40,6 +41,8 @@ static inline struct rig *rig_new_of(bool slog, enum sl_zil_generation generatio
 	vdev_of_disks(&rig->slog, &rig->nas, SL_VDEV_STRIPE, log, 1);
 	config.data = config.records = &rig->data;
 	config.log = slog ? &rig->slog : &rig->data;
+	config.placed = &rig->placed;
+	rig->placed.txg = KEEP;
 	sl_zil_init(&rig->zil, &config, rig->nas.loop, &rig->nas.cpu, NULL);
 	return rig;
 }
@@ -52,6 +55,7 @@ static inline struct rig *rig_new(bool slog)
 static inline void rig_free(struct rig *rig)
 {
 	sl_zil_fini(&rig->zil);
+	sl_placed_fini(&rig->placed);
 	sl_vdev_fini(&rig->data);
 	sl_vdev_fini(&rig->slog);
 	nas_fini(&rig->nas);
@@ -60,10 +64,10 @@ static inline void rig_free(struct rig *rig)
 
 static inline void log_write(struct rig *rig, uint64_t file, uint32_t bytes, uint64_t record, bool sync)
 {
-	struct sl_zil_itx itx = {
-	    .file = file, .txg = KEEP, .bytes = bytes, .first_record = record, .records = 1};
+	struct sl_zil_change change = {.file = file, .txg = KEEP, .bytes = bytes};
 
-	sl_zil_log(&rig->zil, &itx, sync);
+	change.offset_bytes = (int64_t)record * 128 * KIB;
+	sl_zil_log(&rig->zil, &change, sync);
 }
 
 static inline void commit_done(struct sl_timer *timer, int64_t now_ns)

@@ -1,0 +1,118 @@
+/*
+ * In place or into the log, by generation (zfs_write, zfs_log_write), and that what is in place is written
+ * once. A log block that has only headers is 4 KiB: a chain header and 21 of records fit.
+ */
+#include "sim/base/rng.h"
+#include "tests/unit/zfs/zil_rig.h"
+
+#define NOT_ASKED (-1)
+
+enum how {
+	SYNC,
+	LATER,
+	THROUGHPUT
+};
+
+static const struct {
+	const char *what;
+	enum sl_zil_generation generation;
+	bool slog;
+	enum how how; /* LATER: unstable, then committed */
+	uint32_t record, offset, bytes;
+	uint32_t in_place; /* expected */
+	int64_t log;       /* expected: on a log device what is used, on raidz whole blocks */
+} cases[] = {
+    /* Up to 2.1 a write is cut at records before it is looked at, 8 of 128 KiB; since 2.2 afterwards. */
+    {"1 MiB", SL_ZIL_2014, false, SYNC, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"1 MiB", SL_ZIL_21, false, SYNC, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"1 MiB", SL_ZIL_23, false, SYNC, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"1 MiB", SL_ZIL_24, false, SYNC, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"1 MiB across nine records", SL_ZIL_23, false, SYNC, 128 << 10, 65536, 1 << 20, 9, 4096},
+    /* 64 KiB over two records: 32 KiB each goes in place from 2.1 on. Not in 2014: the block of 4 KiB that
+     * was open goes out empty, then 33,152 B in one of 36 KiB; 66,112 B are logged by then: one of 128 KiB.
+     */
+    {"64 KiB across", SL_ZIL_2014, false, SYNC, 128 << 10, 98304, 65536, 0, 4096 + 36864 + 131072},
+    {"64 KiB across", SL_ZIL_21, false, SYNC, 128 << 10, 98304, 65536, 2, 4096},
+    /* 64 KiB in records of 16: 16 KiB at a time are too few up to 2.1, in all they are enough. */
+    {"64 KiB in 16", SL_ZIL_23, false, SYNC, 16 << 10, 0, 65536, 4, 4096},
+    /* With a log device nothing, unless logbias says so. */
+    {"1 MiB, log device", SL_ZIL_21, true, SYNC, 128 << 10, 0, 1 << 20, 0, NOT_ASKED},
+    {"1 MiB, throughput", SL_ZIL_2014, true, THROUGHPUT, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"1 MiB, throughput", SL_ZIL_21, true, THROUGHPUT, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"1 MiB, throughput", SL_ZIL_23, true, THROUGHPUT, 128 << 10, 0, 1 << 20, 8, 4096},
+    {"4 KiB, throughput", SL_ZIL_23, true, THROUGHPUT, 128 << 10, 0, 4096, 1, 4096},
+    /* zil_write_state of 2.4: of a record that is less than half covered a synchronous write is logged. */
+    {"48 KiB", SL_ZIL_23, false, SYNC, 128 << 10, 0, 49152, 1, 4096},
+    {"48 KiB", SL_ZIL_24, false, SYNC, 128 << 10, 0, 49152, 0, 53248},
+    {"48 KiB, later", SL_ZIL_24, false, LATER, 128 << 10, 0, 49152, 1, 4096},
+    {"64 KiB", SL_ZIL_24, false, SYNC, 128 << 10, 0, 65536, 1, 4096},
+};
+
+Test(zil_state, what_goes_in_place)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new_of(cases[i].slog, cases[i].generation);
+		struct sl_zil_change change = {.file = 1, .txg = KEEP, .bytes = cases[i].bytes};
+		int64_t log;
+
+		rig->zil.config.throughput = cases[i].how == THROUGHPUT;
+		rig->zil.config.recordsize_bytes = cases[i].record;
+		change.offset_bytes = cases[i].offset;
+		sl_zil_log(&rig->zil, &change, cases[i].how != LATER);
+		log = commit_now(rig);
+		cr_expect_eq(rig->zil.indirect, cases[i].in_place, "%s, generation %d: %d in place",
+			     cases[i].what, (int)cases[i].generation, (int)rig->zil.indirect);
+		cr_expect(log == cases[i].log || cases[i].log == NOT_ASKED,
+			  "%s, generation %d: %lld B of log", cases[i].what, (int)cases[i].generation,
+			  (long long)log);
+		rig_free(rig);
+	}
+}
+
+/* 2.4 with special vdevs as log devices: in place only what would lie there anyway. */
+Test(zil_state, special_vdevs_count_as_log_devices_in_2_4)
+{
+	for (int special = 0; special <= 1; special++) {
+		struct rig *rig = rig_new_of(false, SL_ZIL_24);
+
+		rig->zil.config.special = &rig->slog;
+		rig->zil.config.records = special ? &rig->slog : &rig->data;
+		commit_write(rig, 128 * KIB);
+		cr_assert_eq(rig->zil.indirect, special ? 1 : 0);
+		rig_free(rig);
+	}
+}
+
+/* sl_placed against a plain table: 40000 random steps over 2000 records, which meet in the set's slots. */
+Test(zil_state, placed_records_are_found_and_forgotten)
+{
+	enum {
+		RECORDS = 2000,
+		STEPS = 40000
+	};
+	static bool known[RECORDS];
+	struct sl_placed placed = {.txg = 7};
+	struct sl_rng rng;
+	uint32_t count = 0;
+
+	sl_rng_init(&rng, 1, "placed");
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t record = sl_rng_below(&rng, RECORDS);
+
+		if (sl_rng_below(&rng, 2) == 0) {
+			cr_assert_eq(sl_placed_add(&placed, 7, 3, record), !known[record]);
+			count += !known[record];
+			known[record] = true;
+		} else {
+			cr_assert_eq(sl_placed_drop(&placed, 3, record), known[record]);
+			count -= known[record];
+			known[record] = false;
+		}
+	}
+	/* A change of a txg that has closed is written anyway, and is not remembered. */
+	cr_assert(sl_placed_add(&placed, 6, 3, RECORDS));
+	cr_assert_eq(sl_placed_close(&placed, 8), count);
+	cr_assert_eq(sl_placed_close(&placed, 9), 0);
+	cr_assert_not(sl_placed_drop(&placed, 3, 0));
+	sl_placed_fini(&placed);
+}
