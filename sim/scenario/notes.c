@@ -107,6 +107,22 @@ static void note_files(const struct sl_scenario *sc, int variant, char *buf, siz
 	}
 }
 
+/* Not modelled: VMs that take cores away from each other. */
+static void note_cores(const struct sl_layer *layer, char *buf, size_t size)
+{
+	int cores = (int)layer->by_key[SL_AT_host_cores]->value;
+	int vcpus = (int)(layer->by_key[SL_AT_nas_vcpus]->value + layer->by_key[SL_AT_guest_vcpus]->value);
+	char text[256];
+
+	if (cores > 0 && vcpus > cores) {
+		(void)snprintf(text, sizeof(text),
+			       "host.cores: %d vCPUs on %d cores; that they wait for each other is not "
+			       "modelled, so CPU-bound figures are too good",
+			       vcpus, cores);
+		add_text(buf, size, text);
+	}
+}
+
 bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size_t size)
 {
 	const struct sl_layer *layer = &sc->resolved[variant];
@@ -124,6 +140,7 @@ bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size
 		    buf, size,
 		    "guests.disk_cache: has no effect with ESXi, whose virtual disks have no cache mode");
 	}
+	note_cores(layer, buf, size);
 	note_files(sc, variant, buf, size);
 	return buf[0] != '\0';
 }

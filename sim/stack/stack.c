@@ -52,6 +52,12 @@ static int64_t working_set(const struct sl_box *box, const struct sl_workload *w
 }
 
 /* Pool and NFS server. On success *ret_server owns the pool. */
+/* A VM runs on no more CPUs than its host has. */
+static int cpus_of(const struct sl_box *box, int64_t vcpus)
+{
+	return (int)(box->host_cores > 0 && box->host_cores < vcpus ? box->host_cores : vcpus);
+}
+
 static int build_server(const struct sl_box *box, const struct sl_pool_env *env, struct sl_pool **ret_pool,
 			struct sl_store **ret_server, struct sl_err *err)
 {
@@ -129,9 +135,9 @@ static int stack_init(struct stack *stack, const struct sl_box *box, const struc
 		return sl_err_set(err, -ENOMEM, "model: out of memory");
 	}
 	sl_loop_set_stopped(stack->loop, setup->stopped);
-	sl_cpu_init(&stack->guest_cpu, stack->loop, (int)box->guest_vcpus);
+	sl_cpu_init(&stack->guest_cpu, stack->loop, cpus_of(box, box->guest_vcpus));
 	sl_cpu_set_switching(&stack->guest_cpu, (int64_t)box->guest_switch_ns, (int64_t)box->guest_slice_ns);
-	sl_cpu_init(&stack->nas_cpu, stack->loop, (int)box->nas_vcpus);
+	sl_cpu_init(&stack->nas_cpu, stack->loop, cpus_of(box, box->nas_vcpus));
 	sl_cpu_set_trace(&stack->guest_cpu, trace, "guest vCPUs");
 	sl_cpu_set_trace(&stack->nas_cpu, trace, "storage vCPUs");
 	pool.loop = stack->loop;
@@ -310,7 +316,7 @@ int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed
 		return sl_err_set(err, -ENOMEM, "datastore: out of memory");
 	}
 	env.cpu = &served->cpu;
-	sl_cpu_init(&served->cpu, loop, (int)box->nas_vcpus);
+	sl_cpu_init(&served->cpu, loop, cpus_of(box, box->nas_vcpus));
 	rc = build_server(box, &env, &pool, &served->server, err);
 	if (rc < 0) {
 		free(served);

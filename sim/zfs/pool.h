@@ -36,7 +36,6 @@ struct sl_pool_env {
 	struct sl_history *history; /* what a cut of the power needs to know; may be NULL */
 	enum sl_zil_broken broken;
 	int64_t working_set_bytes; /* data that is read: decides the ARC's hit rate; 0 = fits */
-	int64_t file_bytes; /* size of each of its files: nothing is read ahead behind it; 0 = endless */
 };
 
 /* Builds the pool of `box`. Errors: -EINVAL, -ENOMEM. */

@@ -17,6 +17,7 @@
 #define PREFETCH_MAX (64 << 20)     /* zfetch_max_distance since 2.1.6 */
 #define ALIQUOT_21 INT64_C(524288)  /* metaslab_aliquot */
 #define ALIQUOT_23 INT64_C(1048576) /* since 2.2 */
+#define CPUS_PER_ALLOCATOR 4        /* spa_cpus_per_allocator */
 #define BULK_21 (768 << 10)         /* zil_slog_bulk */
 #define BULK_22 (64 << 20)          /* since 2.2.1 */
 
@@ -29,18 +30,23 @@ static int add_disks(struct sl_vdev *vdev, const struct sl_dev_spec *specs, int 
 		     uint64_t seed, struct sl_err *err)
 {
 	for (int i = 0; i < n; i++) {
+		int64_t bytes =
+		    specs[i].kind == SL_DEV_NULL ? INT64_C(1) << 40 : (int64_t)specs[i].capacity_bytes;
 		struct sl_dev *disk;
 		char name[32];
 		int rc;
 
+		if (bytes < SL_VDEV_DISK_MIN) {
+			return sl_err_set(err, -EINVAL,
+					  "%s device %d (%s): ZFS takes no device of less than 64 MiB", what,
+					  i, specs[i].name);
+		}
 		(void)snprintf(name, sizeof(name), "%s%d", what, i);
 		rc = sl_dev_new(&specs[i], vdev->loop, seed, name, &disk, err);
 		if (rc < 0) {
 			return rc;
 		}
-		sl_vdev_add_disk(vdev, disk,
-				 specs[i].kind == SL_DEV_NULL ? INT64_C(1) << 40
-							      : (int64_t)specs[i].capacity_bytes);
+		sl_vdev_add_disk(vdev, disk, bytes);
 	}
 	return 0;
 }
@@ -61,13 +67,31 @@ static int64_t join_bytes(const struct sl_box *box, const struct sl_dev_spec *di
 	return !is_old(box) && n > 0 && rotates(&disks[0]) ? JOIN_ROTATING : JOIN_BYTES;
 }
 
+/* spa_allocators since 0.8; since 2.3 spa_num_allocators, but one for each spa_cpus_per_allocator at most. */
+static int allocators(const struct sl_box *box)
+{
+	int64_t by_cpus = box->nas_vcpus / CPUS_PER_ALLOCATOR;
+
+	if (is_old(box)) {
+		return 1;
+	}
+	if (box->zil < SL_ZIL_23 || by_cpus > SL_ALLOCATORS_MAX) {
+		return SL_ALLOCATORS_MAX;
+	}
+	return by_cpus > 1 ? (int)by_cpus : 1;
+}
+
 static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 {
 	struct sl_vdev_config config = {
 	    .layout = (enum sl_vdev_layout)box->data_layout,
 	    .tops = (int)box->data_vdevs,
 	    .layer = "data vdev",
-	    .embedded_log = box->zil >= SL_ZIL_21,
+	    .alloc = {.allocators = allocators(box),
+		      .far_copies = is_old(box),
+		      .embedded_log = box->zil >= SL_ZIL_21,
+		      .filled = box->pool_filled,
+		      .fragmentation = box->pool_fragmentation},
 	    .async_write_min = is_old(box) ? 1 : 2,
 	    .join_bytes = join_bytes(box, box->data, box->n_data),
 	    .ashift = (int)box->ashift,
@@ -82,11 +106,13 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	}
 	sl_vdev_init(&pool->data, &config, pool->loop, pool->cpu, pool->trace);
 	config.layout = SL_VDEV_STRIPE;
-	config.embedded_log = box->zil >= SL_ZIL_24;
+	config.alloc = (struct sl_alloc_config){.allocators = allocators(box),
+						.far_copies = is_old(box),
+						.embedded_log = box->zil >= SL_ZIL_24};
 	config.join_bytes = JOIN_BYTES;
 	config.layer = "special vdev";
 	sl_vdev_init(&pool->special, &config, pool->loop, pool->cpu, pool->trace);
-	config.embedded_log = false;
+	config.alloc.embedded_log = false;
 	config.layer = "cache vdev";
 	sl_vdev_init(&pool->cache, &config, pool->loop, pool->cpu, pool->trace);
 	config.join_bytes = join_bytes(box, box->log, box->n_log);

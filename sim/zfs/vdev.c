@@ -5,12 +5,15 @@
 
 #include "sim/zfs/raidz.h"
 
-#define ASYNC_WRITE_MAX 10                    /* zfs_vdev_async_write_max_active */
-#define METASLAB_BYTES (INT64_C(1) << 29)     /* zfs_vdev_default_ms_shift */
-#define METASLAB_MAX_BYTES (INT64_C(1) << 34) /* zfs_vdev_max_ms_shift */
-#define METASLABS 200                         /* zfs_vdev_default_ms_count */
-#define EMBEDDED_MIN 64                       /* zfs_embedded_slog_min_ms */
-#define WRITE_GAP_BYTES 4096                  /* zfs_vdev_write_gap_limit: over the padding of raidz */
+#define ASYNC_WRITE_MAX 10   /* zfs_vdev_async_write_max_active */
+#define WRITE_GAP_BYTES 4096 /* zfs_vdev_write_gap_limit: over the padding of raidz */
+
+#define LABEL_BYTES (INT64_C(256) << 10) /* sizeof(vdev_label_t) */
+#define LABELS 4
+#define LABEL_START_BYTES (INT64_C(4) << 20) /* VDEV_LABEL_START_SIZE: two labels and the boot block */
+#define LABEL_END_BYTES (2 * LABEL_BYTES)    /* VDEV_LABEL_END_SIZE */
+#define UBERBLOCK_MIN 10                     /* UBERBLOCK_SHIFT */
+#define UBERBLOCK_MAX 13                     /* MAX_UBERBLOCK_SHIFT */
 
 /* One disk's part of a block: CPU first (encryption, its share of the parity), then its queue. */
 struct leaf {
@@ -37,6 +40,11 @@ static int forgiven(const struct sl_vdev *vdev)
 	return vdev->config.layout == SL_VDEV_MIRROR ? sl_vdev_width(vdev) - 1 : sl_vdev_parity(vdev);
 }
 
+static int losses_forgiven(const struct sl_vdev *vdev, const struct sl_vdev_io *io)
+{
+	return io->label ? sl_vdev_width(vdev) * LABELS - 1 : forgiven(vdev);
+}
+
 static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_ns)
 {
 	vdev->outstanding--;
@@ -46,7 +54,7 @@ static void io_finish(struct sl_vdev *vdev, struct sl_vdev_io *io, int64_t now_n
 	if (io->op == SL_DEV_WRITE) {
 		vdev->pending_bytes[io->top] -= io->bytes;
 	}
-	io->error = io->op != SL_DEV_FLUSH && io->lost > forgiven(vdev) ? -EIO : 0;
+	io->error = io->op != SL_DEV_FLUSH && io->lost > losses_forgiven(vdev, io) ? -EIO : 0;
 	if (vdev->trace) {
 		sl_trace_span(vdev->trace, vdev->config.layer, io_names[io->op], io->tag, io->start_ns,
 			      now_ns);
@@ -209,6 +217,33 @@ static void submit_flush(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 	}
 }
 
+/* Where label `label` of a disk has its ring of uberblocks. */
+static int64_t ring_offset(const struct sl_vdev *vdev, int label)
+{
+	int64_t end = (vdev->disk_bytes + LABEL_START_BYTES + LABEL_END_BYTES) / LABEL_BYTES * LABEL_BYTES;
+	int64_t at = label < LABELS / 2 ? label * LABEL_BYTES : end - (LABELS - label) * LABEL_BYTES;
+
+	return at + LABEL_BYTES - SL_VDEV_UBERBLOCK_RING;
+}
+
+/* vdev_uberblock_sync: the same to all labels of all disks of a top-level vdev; one good one will do. */
+static void submit_label(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
+{
+	int width = sl_vdev_width(vdev), first = io->top * width, n = width * LABELS;
+
+	io->waiting = n;
+	for (int i = 0; i < n; i++) {
+		struct sl_column column = {.disk = first + i / LABELS,
+					   .offset = ring_offset(vdev, i % LABELS) + io->offset_bytes,
+					   .bytes = io->bytes};
+
+		leaf_submit(vdev, now_ns, io, &column, vdev->config.leaf_cpu_ns);
+	}
+	if (io->mark) {
+		io->mark->need = 1;
+	}
+}
+
 static void submit_block(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 {
 	const struct sl_vdev_config *config = &vdev->config;
@@ -229,6 +264,7 @@ static void submit_block(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 			cpu_ns += (int64_t)((double)columns[i].bytes * 1e9 / config->leaf_cpu_bps);
 		}
 		columns[i].disk += first;
+		columns[i].offset += LABEL_START_BYTES;
 		leaf_submit(vdev, now_ns, io, &columns[i], cpu_ns);
 	}
 	if (io->op == SL_DEV_WRITE && io->mark) {
@@ -253,7 +289,11 @@ void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 	if (io->op == SL_DEV_WRITE) {
 		vdev->pending_bytes[io->top] += io->bytes;
 	}
-	submit_block(vdev, now_ns, io);
+	if (io->label) {
+		submit_label(vdev, now_ns, io);
+	} else {
+		submit_block(vdev, now_ns, io);
+	}
 }
 
 int sl_vdev_tops(const struct sl_vdev *vdev)
@@ -319,30 +359,26 @@ static int next_top(const struct sl_vdev *vdev)
 	return best >= 0 ? best : vdev->rotor;
 }
 
+int64_t sl_vdev_uberblock_bytes(const struct sl_vdev *vdev)
+{
+	int shift = vdev->config.ashift > UBERBLOCK_MIN ? vdev->config.ashift : UBERBLOCK_MIN;
+
+	return INT64_C(1) << (shift < UBERBLOCK_MAX ? shift : UBERBLOCK_MAX);
+}
+
 int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev)
 {
-	int64_t size = sl_vdev_top_bytes(vdev), metaslab = METASLAB_BYTES;
-
-	/* vdev_metaslab_set_size: at most 200 metaslabs as long as they stay below 16 GiB. */
-	while (metaslab < METASLAB_MAX_BYTES && size / metaslab > METASLABS) {
-		metaslab *= 2;
-	}
-	return vdev->config.embedded_log && size / metaslab > EMBEDDED_MIN ? metaslab : 0;
+	return sl_alloc_embedded_bytes(&vdev->config.alloc, sl_vdev_top_bytes(vdev));
 }
 
 void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io)
 {
-	int64_t asize = sl_vdev_asize(vdev, io->bytes), embedded = sl_vdev_embedded_bytes(vdev);
-	bool log = io->log && embedded > 0;
-	int64_t from = log ? 0 : embedded, to = log ? embedded : sl_vdev_top_bytes(vdev), *next;
+	/* Further copies go to other top-level vdevs while there are some without one. */
+	const struct sl_alloc_block block = {io->log, io->copy / sl_vdev_tops(vdev), io->home};
 
 	io->top = next_top(vdev);
-	next = log ? &vdev->next_log[io->top] : &vdev->next_offset[io->top];
-	if (*next < from || *next + asize > to) {
-		*next = from;
-	}
-	io->offset_bytes = *next;
-	*next += asize;
+	io->offset_bytes = sl_alloc_place(&vdev->alloc[io->top], &vdev->config.alloc, sl_vdev_top_bytes(vdev),
+					  &block, sl_vdev_asize(vdev, io->bytes));
 	vdev->rotor = (io->top + 1) % sl_vdev_tops(vdev);
 }
 
@@ -380,12 +416,14 @@ void sl_vdev_limit_async_writes(struct sl_vdev *vdev, int limit)
 
 void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacity_bytes)
 {
-	assert(vdev->n_disks < SL_VDEV_DISKS_MAX);
+	int64_t usable = capacity_bytes - LABEL_START_BYTES - LABEL_END_BYTES;
+
+	assert(vdev->n_disks < SL_VDEV_DISKS_MAX && capacity_bytes >= SL_VDEV_DISK_MIN);
 	vdev->disks[vdev->n_disks] = disk;
 	sl_queue_init(&vdev->queues[vdev->n_disks], disk, &vdev->limits);
 	vdev->n_disks++;
-	if (vdev->n_disks == 1 || capacity_bytes < vdev->disk_bytes) {
-		vdev->disk_bytes = capacity_bytes;
+	if (vdev->n_disks == 1 || usable < vdev->disk_bytes) {
+		vdev->disk_bytes = usable;
 	}
 }
 

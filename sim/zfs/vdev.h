@@ -3,7 +3,8 @@
  * A class is one or more top-level vdevs of the same shape; each block goes to one of them, in turn. Stripe:
  * every disk is a top-level vdev. Mirror: a block goes to all disks of the vdev, done at the slowest. Raidz:
  * columns and parity, see raidz.h; every column is one leaf I/O. Encryption below the vdevs (GELI) is paid
- * per leaf I/O on the storage VM's CPUs.
+ * per leaf I/O on the storage VM's CPUs. Each disk has four labels of 256 KiB, two at its start and two at
+ * its end, the upper half of each a ring of uberblocks; blocks lie between them.
  *
  * A disk can die: what it has in flight is lost with it, later blocks go to other top-level vdevs, and a
  * block fails when its vdev has lost more disks than its layout forgives.
@@ -18,9 +19,12 @@
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
 #include "sim/device/device.h"
+#include "sim/zfs/alloc.h"
 #include "sim/zfs/queue.h"
 
 #define SL_VDEV_DISKS_MAX 32
+#define SL_VDEV_DISK_MIN (INT64_C(64) << 20)        /* SPA_MINDEVSIZE */
+#define SL_VDEV_UBERBLOCK_RING (INT64_C(128) << 10) /* VDEV_UBERBLOCK_RING */
 
 enum sl_vdev_layout {
 	SL_VDEV_STRIPE,
@@ -35,7 +39,7 @@ struct sl_vdev_config {
 	int tops;       /* top-level vdevs that share the disks evenly; 0 = one; a stripe has one per disk */
 	bool fastwrite; /* up to 2.1, log blocks: to the vdev with the fewest bytes on their way */
 	bool is_log;    /* for the marks: these are log vdevs */
-	bool embedded_log; /* since 2.1: log blocks among the data have an area of their own */
+	struct sl_alloc_config alloc;
 	const char *layer; /* static, for the trace: "data disks" */
 	int ashift;
 	int async_write_min;  /* zfs_vdev_async_write_min_active; 0 = 1 */
@@ -51,11 +55,14 @@ struct sl_vdev_config {
 struct sl_vdev_io {
 	struct sl_timer done;
 	enum sl_dev_op op;
-	bool log;             /* a log block: goes to the embedded log where the vdev has one */
-	bool async;           /* of the asynchronous class: nobody waits for it */
-	int64_t bytes;        /* physical size of the block, before parity */
-	int64_t offset_bytes; /* from sl_vdev_alloc, within the top-level vdev */
-	int top;              /* from sl_vdev_alloc: the top-level vdev */
+	bool log;      /* a log block: goes to the embedded log where the vdev has one */
+	bool async;    /* of the asynchronous class: nobody waits for it */
+	bool label;    /* an uberblock, into the ring of each of the four labels of each disk of `top` */
+	uint8_t copy;  /* which copy of the block this is: 0, 1, 2 */
+	unsigned home; /* blocks of the same lie side by side: hash of object and level */
+	int64_t bytes; /* physical size of the block, before parity */
+	int64_t offset_bytes; /* from sl_vdev_alloc, within the top-level vdev; of a label: within its ring */
+	int top;              /* from sl_vdev_alloc: the top-level vdev; of a label: the caller's */
 	uint64_t tag;
 	struct sl_mark *mark; /* WRITE: notes when a cut no longer takes it; NULL = nobody asks */
 	int error;         /* at completion: 0, or -EIO when too many disks were lost; flushes never fail */
@@ -75,8 +82,7 @@ struct sl_vdev {
 	bool touched[SL_VDEV_DISKS_MAX]; /* written since the last flush */
 	bool dead[SL_VDEV_DISKS_MAX];
 	int64_t done_ns[SL_VDEV_DISKS_MAX];       /* latest completion of a disk, for the trace */
-	int64_t next_offset[SL_VDEV_DISKS_MAX];   /* of a top-level vdev: allocation moves forward */
-	int64_t next_log[SL_VDEV_DISKS_MAX];      /* the same of its embedded log */
+	struct sl_alloc alloc[SL_VDEV_DISKS_MAX]; /* of a top-level vdev */
 	int64_t pending_bytes[SL_VDEV_DISKS_MAX]; /* of a top-level vdev: allocated, not yet written */
 	int read_rotor[SL_VDEV_DISKS_MAX];        /* of a mirror: whose turn it is */
 	int64_t disk_bytes;                       /* of the smallest */
@@ -89,6 +95,7 @@ struct sl_vdev {
 /* Disks are added next; the vdev owns them. */
 void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, struct sl_loop *loop,
 		  struct sl_cpu *cpu, struct sl_trace *trace);
+/* Takes the disk, of SL_VDEV_DISK_MIN bytes at least. */
 void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacity_bytes);
 void sl_vdev_fini(struct sl_vdev *vdev);
 
@@ -105,6 +112,9 @@ int sl_vdev_parity(const struct sl_vdev *vdev);
 /* Bytes one top-level vdev can allocate. */
 int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev);
 
+/* Bytes of an uberblock: a sector, 1 KiB to 8 KiB (VDEV_UBERBLOCK_SHIFT). Each of the rings is 128 KiB. */
+int64_t sl_vdev_uberblock_bytes(const struct sl_vdev *vdev);
+
 /* Size of the embedded log of one top-level vdev, its first metaslab; 0 = it has none: too old, or too small
  * (zfs_embedded_slog_min_ms). */
 int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev);
@@ -112,8 +122,8 @@ int64_t sl_vdev_embedded_bytes(const struct sl_vdev *vdev);
 /* Bytes a block of `bytes` occupies, parity and padding included. */
 int64_t sl_vdev_asize(const struct sl_vdev *vdev, int64_t bytes);
 
-/* Finds the next free place for io->bytes: top-level vdevs that work take turns, allocation in each moves
- * forward and wraps at the end. Submit it at the same instant. */
+/* Finds the next free place for io->bytes: top-level vdevs that work take turns, see alloc.h for each. Submit
+ * it at the same instant. */
 void sl_vdev_alloc(struct sl_vdev *vdev, struct sl_vdev_io *io);
 
 /* Can any top-level vdev still take blocks? */

@@ -131,7 +131,10 @@ Test(advise_boxes, each_is_advised_what_was_written_down_before)
 
 	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
 		struct sl_scenario *sc = load_box(boxes[i].box), *shelf = load_box(boxes[i].box);
-		struct sl_advise_options options = {.drives = drives, .n_drives = 2, .repeat = 2, .seed = 1};
+		/* Two pairs of runs have an interval of 12.7 standard errors, three of 4.3. */
+		bool close = strcmp(boxes[i].box, "oltp-reads-fsync") == 0;
+		struct sl_advise_options options = {
+		    .drives = drives, .n_drives = 2, .repeat = close ? 3 : 2, .seed = 1};
 		const struct sl_advice_table *table;
 		struct sl_advice advice;
 		struct sl_err err = {0};

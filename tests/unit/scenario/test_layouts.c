@@ -183,8 +183,8 @@ Test(scenario_layouts, variants_and_overrides_count_again)
 	sl_scenario_free(sc);
 }
 
-/* Two mirrored disks of 8 GB hold 8 GB = 7.451 GiB: 7 GiB fit, 9 GiB do not, nor do they where they compress to
- * half in a pool without compression; with lz4 they take 4.5 GiB, and zeros take nothing. */
+/* Two mirrored disks of 8 GB hold 8 GB = 7.451 GiB: 7 GiB fit, 9 GiB do not, nor do they where they compress
+ * to half in a pool without compression; with lz4 they take 4.5 GiB, and zeros take nothing. */
 Test(scenario_layouts, files_that_do_not_fit_into_the_pool_are_noted)
 {
 	static const struct {
@@ -233,6 +233,33 @@ Test(scenario_layouts, a_disk_cache_with_esxi_is_noted)
 		sc = load_text(text);
 		cr_expect_eq(sl_scenario_note(sc, 0, note, sizeof(note)), i == 0, "%s", note);
 		cr_expect_eq(strstr(note, "guests.disk_cache: has no effect with ESXi") != NULL, i == 0, "%s",
+			     note);
+		sl_scenario_free(sc);
+	}
+}
+
+/* 64 + 64 vCPUs do not run side by side on 8 cores. */
+Test(scenario_layouts, more_vcpus_than_cores_are_noted)
+{
+	static const struct {
+		const char *host;
+		int nas, guest;
+		bool note;
+	} cases[] = {{"cores: 8", 64, 64, true}, {"cores: 8", 4, 4, false}, {"nic: virtio", 64, 64, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_scenario *sc;
+		char text[512], note[512];
+
+		(void)snprintf(
+		    text, sizeof(text),
+		    "format: sloglab-scenario/1\ntitle: t\nhost: {%s}\nnas: {vcpus: %d}\nguests: "
+		    "[{vcpus: %d}]\npool: {data: {layout: mirror, disks: [null x 2]}}\nworkloads: {w: "
+		    "{kind: syncwrite}}\n",
+		    cases[i].host, cases[i].nas, cases[i].guest);
+		sc = load_text(text);
+		cr_expect_eq(sl_scenario_note(sc, 0, note, sizeof(note)), cases[i].note, "%zu: %s", i, note);
+		cr_expect_eq(strstr(note, "host.cores: 128 vCPUs on 8 cores") != NULL, cases[i].note, "%s",
 			     note);
 		sl_scenario_free(sc);
 	}

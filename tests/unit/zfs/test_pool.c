@@ -459,3 +459,16 @@ Test(pool, a_special_vdev_takes_the_log_in_2_4)
 		rig_free(rig);
 	}
 }
+
+/* SPA_MINDEVSIZE. */
+Test(pool, a_device_below_64_mib_is_refused)
+{
+	struct rig *rig = rig_new(SL_SYNC_STANDARD);
+	struct sl_pool_env env = {.loop = rig->nas.loop, .cpu = &rig->nas.cpu, .seed = 1};
+	struct sl_err err = {0};
+
+	rig->box.log[0].capacity_bytes = (double)(63 * MIB);
+	cr_assert_eq(sl_pool_new(&rig->box, &env, &rig->pool, &err), -EINVAL);
+	cr_assert_not_null(strstr(err.msg, "log device 0"), "%s", err.msg);
+	rig_free(rig);
+}

@@ -213,7 +213,7 @@ Test(vdev, top_level_vdevs_take_blocks_in_turn_as_long_as_they_work)
 	vdev_of_disks(&vdev, &nas, SL_VDEV_MIRROR, names, 6);
 	vdev.config.tops = 3;
 	cr_assert_eq(sl_vdev_width(&vdev), 2);
-	cr_assert_eq(sl_vdev_top_bytes(&vdev), 1 << 30);
+	cr_assert_eq(sl_vdev_top_bytes(&vdev), (1 << 30) - 4 * MIB - 512 * KIB); /* without its labels */
 	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 2, -1), 0);
 	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 3, -1), 0);
 	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 4, -1), 0);
@@ -276,10 +276,10 @@ Test(vdev, an_embedded_log_is_one_metaslab_of_a_vdev_that_has_many)
 	vdev_of_disks(&vdev, &nas, SL_VDEV_STRIPE, disks, 1);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		vdev.disk_bytes = rows[i].gib << 30;
-		vdev.config.embedded_log = true;
+		vdev.config.alloc.embedded_log = true;
 		cr_assert_eq(sl_vdev_embedded_bytes(&vdev), rows[i].embedded_mib * MIB, "%lld GiB",
 			     (long long)rows[i].gib);
-		vdev.config.embedded_log = false;
+		vdev.config.alloc.embedded_log = false;
 		cr_assert_eq(sl_vdev_embedded_bytes(&vdev), 0);
 	}
 	sl_vdev_fini(&vdev);
@@ -296,14 +296,14 @@ Test(vdev, log_blocks_among_data_have_a_place_of_their_own)
 	nas_init(&nas);
 	vdev_of_disks(&vdev, &nas, SL_VDEV_STRIPE, disks, 1);
 	vdev.disk_bytes = INT64_C(100) << 30;
-	vdev.config.embedded_log = true;
+	vdev.config.alloc.embedded_log = true;
 	for (int i = 0; i < 3; i++) {
 		sl_vdev_alloc(&vdev, &data);
 		sl_vdev_alloc(&vdev, &log);
 		cr_assert_eq(data.offset_bytes, 512 * MIB + i * 128 * KIB);
 		cr_assert_eq(log.offset_bytes, i * 8 * KIB);
 	}
-	vdev.config.embedded_log = false;
+	vdev.config.alloc.embedded_log = false;
 	sl_vdev_alloc(&vdev, &log);
 	cr_assert_eq(log.offset_bytes, 512 * MIB + 3 * 128 * KIB);
 	sl_vdev_fini(&vdev);
