@@ -64,15 +64,16 @@ static void kick(struct sl_block *block, int64_t now_ns)
 	block->dev->ops->submit(block->dev, now_ns, &block->flush);
 }
 
-/* The next flush is on its way before those who waited for this one run. */
+/*
+ * Who waited runs first: what a writer sends next reaches the disk before the next flush, as measured ramps
+ * show it (two flushes for N writers): the next flush goes round by the requeue work of the kernel.
+ */
 static void flush_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_block *block = sl_container_of(timer, struct sl_block, flush.done);
 	struct sl_dev_req *req = block->running.first;
 	int error = block->flush.error;
 
-	block->in_flight = false;
-	kick(block, now_ns);
 	while (req) {
 		struct sl_dev_req *next = req->next;
 
@@ -80,6 +81,8 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 		sl_timer_fire(&req->done, now_ns);
 		req = next;
 	}
+	block->in_flight = false;
+	kick(block, now_ns);
 }
 
 static void fua_done(struct sl_timer *timer, int64_t now_ns)

@@ -4,6 +4,7 @@ void sl_box_data_disks(const struct sl_box *box, struct sl_dev_spec *ret)
 {
 	for (int i = 0; i < box->n_data; i++) {
 		ret[i] = box->data[i];
+		ret[i].cache_off |= box->data_cache == SL_DISK_CACHE_OFF;
 		if (ret[i].kind != SL_DEV_HDD) {
 			continue;
 		}
@@ -20,6 +21,7 @@ void sl_box_log_disks(const struct sl_box *box, struct sl_dev_spec *ret)
 {
 	for (int i = 0; i < box->n_log; i++) {
 		ret[i] = box->log[i];
+		ret[i].cache_off |= box->log_cache == SL_DISK_CACHE_OFF;
 		if (box->log_link_bps > 0) {
 			ret[i].link_bps = box->log_link_bps;
 		}

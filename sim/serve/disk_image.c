@@ -40,16 +40,19 @@ struct sl_disk_volatility sl_disk_volatility(const struct sl_dev_spec *spec)
 
 	if (spec->kind == SL_DEV_HDD) {
 		ret.unit_bytes = HDD_UNIT;
-		ret.cache_bytes = spec->write_cache != 0 ? (int64_t)spec->cache_bytes : 0;
+		ret.cache_bytes = spec->write_cache != 0 && !spec->cache_off ? (int64_t)spec->cache_bytes : 0;
 		ret.flush_ignored = spec->flush_honoured == 0;
 	} else if (spec->kind == SL_DEV_SSD) {
-		ret.cache_bytes = spec->plp == 0 ? (int64_t)spec->buffer_bytes : 0;
+		ret.cache_bytes = spec->plp == 0 && !spec->cache_off ? (int64_t)spec->buffer_bytes : 0;
 	} else if (spec->kind == SL_DEV_NVRAM) {
 		ret.all = spec->plp == 0;
 	} else if (spec->kind == SL_DEV_MIRROR || spec->kind == SL_DEV_STRIPE) {
 		for (int i = 0; i < spec->n_members; i++) {
-			struct sl_disk_volatility side = sl_disk_volatility(spec->members[i]);
+			struct sl_dev_spec member = *spec->members[i];
+			struct sl_disk_volatility side;
 
+			member.cache_off |= spec->cache_off;
+			side = sl_disk_volatility(&member);
 			ret.cache_bytes += side.cache_bytes;
 			ret.flush_ignored |= side.flush_ignored;
 			ret.all |= side.all;

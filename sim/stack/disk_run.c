@@ -105,8 +105,10 @@ static int64_t end_of(const struct sl_workload *workload)
 int sl_disk_run(const struct sl_box *box, const struct sl_workload *workload,
 		const struct sl_stack_setup *setup, struct sl_measure *ret, struct sl_err *err)
 {
-	const struct sl_dev_spec *spec = &box->data[0];
+	struct sl_dev_spec disks[SL_BOX_DATA_MAX];
+	const struct sl_dev_spec *spec = &disks[0];
 
+	sl_box_data_disks(box, disks);
 	*ret = (struct sl_measure){.elapsed_ns = (int64_t)workload->max_time_ns};
 	if (spec->kind == SL_DEV_SSD && sl_ssd_has_nand(spec) &&
 	    workload->disk_flush == SL_DISK_FLUSH_NEVER) {

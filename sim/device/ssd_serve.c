@@ -1,0 +1,122 @@
+/*
+ * What a command of an SSD takes. See ssd.c for the parts of the drive.
+ */
+#include <assert.h>
+
+#include "sim/device/ssd_inner.h"
+
+#define HASH UINT64_C(0x9e3779b97f4a7c15) /* spreads addresses over the channels */
+
+/* Time at which a write of `bytes` that arrives now is in the buffer; waits for room. */
+static int64_t plain_write(struct sl_ssd *ssd, int64_t now_ns, int64_t bytes)
+{
+	int64_t sent_ns = sl_ssd_front_send(&ssd->front, now_ns, bytes);
+
+	ssd->drained_ns = sl_later(ssd->drained_ns, now_ns) + sl_transfer_ns(bytes, ssd->spec.ssd_write_bps);
+	sent_ns = sl_later(sent_ns, ssd->drained_ns - ssd->buffer_time_ns);
+	ssd->front.link_free_ns = sent_ns;
+	return sent_ns;
+}
+
+/* One batch of a write's pages, the first of them `page`; returns when they are in the buffer. */
+static int64_t flash_batch(struct sl_ssd *ssd, int64_t sent_ns, int64_t page, int n)
+{
+	int64_t ready_ns[SL_FTL_BATCH_MAX], logical = ssd->ftl_pages;
+	uint32_t pages[SL_FTL_BATCH_MAX];
+
+	assert(n > 0);
+	sent_ns = sl_later(sent_ns, sl_ftl_room_ns(ssd->ftl, n - 1));
+	for (int i = 0; i < n; i++) {
+		pages[i] = (uint32_t)((page + i) % logical);
+		ready_ns[i] = sent_ns;
+	}
+	sl_ftl_map_command(ssd->ftl, sent_ns, pages[0], n);
+	sl_ftl_write(ssd->ftl, pages, ready_ns, n);
+	return sent_ns;
+}
+
+static int64_t flash_write(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
+{
+	int64_t page = req->offset_bytes / SL_FTL_PAGE_BYTES;
+	int64_t end = (req->offset_bytes + req->bytes + SL_FTL_PAGE_BYTES - 1) / SL_FTL_PAGE_BYTES;
+	int64_t at_ns = now_ns, left = req->bytes;
+
+	while (page < end) {
+		int n =
+		    end - page < sl_ftl_batch_max(ssd->ftl) ? (int)(end - page) : sl_ftl_batch_max(ssd->ftl);
+		int64_t bytes = n == end - page ? left : (int64_t)n * SL_FTL_PAGE_BYTES;
+
+		if (page == req->offset_bytes / SL_FTL_PAGE_BYTES) {
+			at_ns = sl_ssd_front_send(&ssd->front, now_ns, bytes);
+		} else {
+			at_ns = sl_ssd_front_more(&ssd->front, bytes);
+		}
+		at_ns = flash_batch(ssd, at_ns, page, n);
+		ssd->front.link_free_ns = at_ns;
+		left -= bytes;
+		page += n;
+	}
+	return at_ns;
+}
+
+/* When all that is in the buffer is safe, without the cost of the flush itself. */
+static int64_t safe_ns(struct sl_ssd *ssd, int64_t now_ns)
+{
+	if (ssd->spec.plp != 0) {
+		return now_ns;
+	}
+	now_ns = sl_later(now_ns, ssd->front.command_free_ns);
+	return ssd->ftl ? sl_ftl_drain_ns(ssd->ftl, now_ns) : sl_later(now_ns, ssd->drained_ns);
+}
+
+static int64_t flush_cost_ns(struct sl_ssd *ssd)
+{
+	bool slow = ssd->spec.flush_slow_share > 0 && sl_rng_uniform(&ssd->rng) < ssd->spec.flush_slow_share;
+
+	return (int64_t)(slow ? ssd->spec.flush_slow_ns : ssd->spec.flush_ns);
+}
+
+/*
+ * With the cache off a write that is in the buffer at ready_ns is done when it would be after a flush of its
+ * own. With capacitors the controller makes one after the other stable: its time for a command and the cost
+ * of the flush are one queue. Without, each is a program of its own on the channel that its address belongs
+ * to (static allocation, as channel first in MQSim), so that some wait for each other while other channels
+ * idle.
+ */
+static int64_t write_through(struct sl_ssd *ssd, int64_t ready_ns, const struct sl_dev_req *req)
+{
+	uint64_t page = (uint64_t)(req->offset_bytes / SL_FTL_PAGE_BYTES);
+	int64_t *free_ns = &ssd->unit_free_ns[(page * HASH >> 32) % (uint64_t)ssd->n_units];
+	int64_t command_ns = ssd->spec.plp != 0 ? ssd->front.command_ns : 0;
+
+	*free_ns = sl_later(ready_ns, *free_ns) + command_ns + flush_cost_ns(ssd);
+	return *free_ns + sl_later((int64_t)ssd->spec.write_ns - command_ns, 0);
+}
+
+int64_t sl_ssd_serve(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
+{
+	const struct sl_dev_spec *spec = &ssd->spec;
+	int64_t ready_ns;
+
+	switch (req->op) {
+	case SL_DEV_READ:
+		ready_ns = sl_later(now_ns, ssd->front.link_free_ns) +
+			   sl_transfer_ns(req->bytes,
+					  spec->read_bps < spec->link_bps ? spec->read_bps : spec->link_bps);
+		ssd->front.link_free_ns = ready_ns;
+		return ready_ns + (int64_t)spec->read_ns;
+	case SL_DEV_WRITE:
+		ready_ns = ssd->ftl ? flash_write(ssd, now_ns, req) : plain_write(ssd, now_ns, req->bytes);
+		if (spec->cache_off) {
+			return write_through(ssd, ready_ns, req);
+		}
+		ready_ns += (int64_t)spec->write_ns;
+		if (req->fua && spec->plp == 0) {
+			ready_ns = safe_ns(ssd, ready_ns) + flush_cost_ns(ssd);
+		}
+		return ready_ns;
+	case SL_DEV_FLUSH:
+		break;
+	}
+	return safe_ns(ssd, now_ns) + flush_cost_ns(ssd);
+}
