@@ -42,6 +42,11 @@ static inline int64_t sl_transfer_ns(int64_t bytes, double rate_bps)
 	return (int64_t)((double)bytes * 1e9 / rate_bps + 0.5);
 }
 
+static inline int64_t sl_sooner(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
 static inline int64_t sl_later(int64_t a_ns, int64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;

@@ -1,8 +1,8 @@
 /*
  * An SSD: a latency per command that overlaps between commands, a host link and a controller that do not, a
  * write buffer in front of the flash, and a flush. With power-loss protection the buffer is safe and a flush
- * or FUA costs a command; without, both also wait until what is buffered is programmed. Some drives' flushes
- * have two times (a mixture of two points).
+ * or FUA costs a command; without, both also wait until what is buffered is programmed, and cost little when
+ * nothing is. Some drives' flushes have two times (a mixture of two points).
  *
  * Behind the buffer is a flash translation layer (ftl.c) when the catalogue gives the NAND (raw_size);
  * otherwise the buffer drains at the sequential write rate for ever: the drive never ages. A part of a page

@@ -26,6 +26,7 @@ struct sl_ssd {
 	int64_t idle_from_ns;   /* end of the latest request */
 	int64_t alone_until_ns; /* end of the latest flush */
 	int64_t buffer_time_ns; /* without a flash model: time that a full buffer takes to drain */
+	bool dirty;             /* written since the latest flush began */
 	int n_units;            /* that make writes stable one by one, cache off */
 	int64_t unit_free_ns[SL_SSD_UNITS_MAX];
 	struct sl_ssd_held *held;
