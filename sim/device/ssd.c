@@ -7,7 +7,9 @@
  * Behind the buffer is a flash translation layer (ftl.c) when the catalogue gives the NAND (raw_size);
  * otherwise the buffer drains at the sequential write rate for ever: the drive never ages. A part of a page
  * is written as a whole page. With the write cache off every write takes what it and a flush of its own would
- * (ssd_serve.c). Not modelled: reads that wait for programs, reads served from the buffer.
+ * (ssd_serve.c). Reads wait for the die
+ * that another read has, and for the controller. Not modelled: reads that wait for programs, reads served
+ * from the buffer.
  */
 #include "sim/device/ssd.h"
 
@@ -62,6 +64,18 @@ static void ssd_free(struct sl_dev *dev)
 
 static const struct sl_dev_ops ssd_ops = {.submit = ssd_submit, .free = ssd_free};
 
+static void init_reads(struct sl_ssd *ssd)
+{
+	const struct sl_dev_spec *spec = &ssd->spec;
+	double bytes = spec->raw_bytes > 0 ? spec->raw_bytes : spec->capacity_bytes;
+	double dies = spec->die_bytes > 0 ? bytes / spec->die_bytes : 0;
+
+	ssd->n_dies = dies < 1 ? 1 : dies > SL_SSD_DIES_MAX ? SL_SSD_DIES_MAX : (int)dies;
+	ssd->sense_ns = dies > 0 ? sl_sooner((int64_t)spec->read_ns, (int64_t)spec->page_read_ns) : 0;
+	ssd->read_command_ns = spec->read_iops > 0 ? (int64_t)(1e9 / spec->read_iops) : 0;
+	ssd->read_end_bytes = -1;
+}
+
 int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, struct sl_dev **ret,
 	       struct sl_err *err)
 {
@@ -78,6 +92,7 @@ int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, 
 	ssd->depth = spec->ssd_queue_depth >= 1 && spec->ssd_queue_depth < SL_SSD_QUEUE_MAX
 			 ? (int)spec->ssd_queue_depth
 			 : SL_SSD_QUEUE_MAX;
+	init_reads(ssd);
 	ssd->n_units = spec->plp != 0 || spec->channels < 1 ? 1 : (int)spec->channels;
 	sl_ssd_front_init(&ssd->front, spec);
 	sl_rng_init(&ssd->rng, seed, name);

@@ -8,6 +8,7 @@
 
 #define SL_SSD_QUEUE_MAX 1024
 #define SL_SSD_UNITS_MAX 128
+#define SL_SSD_DIES_MAX 256
 
 /* A write in the buffer that somebody follows, by age. */
 struct sl_ssd_held {
@@ -29,6 +30,11 @@ struct sl_ssd {
 	bool dirty;             /* written since the latest flush began */
 	int n_units;            /* that make writes stable one by one, cache off */
 	int64_t unit_free_ns[SL_SSD_UNITS_MAX];
+	int n_dies;
+	int64_t sense_ns, read_command_ns; /* of a read: time of a die, time of the controller */
+	int64_t reads_free_ns;             /* when the controller takes the next read */
+	int64_t read_end_bytes;            /* of the latest read: what follows was read ahead */
+	int64_t die_free_ns[SL_SSD_DIES_MAX];
 	struct sl_ssd_held *held;
 	uint32_t held_first, held_end, held_room; /* in use: first to end */
 	int depth, slot;

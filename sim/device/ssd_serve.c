@@ -5,7 +5,8 @@
 
 #include "sim/device/ssd_inner.h"
 
-#define HASH UINT64_C(0x9e3779b97f4a7c15) /* spreads addresses over the channels */
+#define HASH UINT64_C(0x9e3779b97f4a7c15) /* spreads addresses over channels and dies */
+#define DIE_UNIT 16384                    /* of neighbours on one die: a page of two planes */
 
 /* Time at which a write of `bytes` that arrives now is in the buffer; waits for room. */
 static int64_t plain_write(struct sl_ssd *ssd, int64_t now_ns, int64_t bytes)
@@ -106,6 +107,40 @@ static int64_t write_through(struct sl_ssd *ssd, int64_t ready_ns, const struct 
 	return *free_ns + sl_later((int64_t)ssd->spec.write_ns - command_ns, 0);
 }
 
+/* How long the dies of a read that begins at now_ns keep it waiting: each holds units of DIE_UNIT by their
+ * address and senses one at a time. */
+static int64_t dies_wait_ns(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
+{
+	int64_t unit = req->offset_bytes / DIE_UNIT, end = (req->offset_bytes + req->bytes - 1) / DIE_UNIT;
+	int64_t latest_ns = now_ns + ssd->sense_ns;
+
+	for (; unit <= end; unit++) {
+		int64_t *free_ns = &ssd->die_free_ns[((uint64_t)unit * HASH >> 32) % (uint64_t)ssd->n_dies];
+
+		*free_ns = sl_later(now_ns, *free_ns) + ssd->sense_ns;
+		latest_ns = sl_later(latest_ns, *free_ns);
+	}
+	return latest_ns - now_ns - ssd->sense_ns;
+}
+
+/* A read passes the controller, is sensed by its dies and passes the link; what follows the latest read was
+ * read ahead. The latency at depth 1 holds all three but the transfer. */
+static int64_t read_end_ns(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
+{
+	const struct sl_dev_spec *spec = &ssd->spec;
+	double bps = spec->read_bps < spec->link_bps ? spec->read_bps : spec->link_bps;
+	int64_t wait_ns = 0;
+
+	now_ns = sl_later(now_ns, ssd->reads_free_ns);
+	ssd->reads_free_ns = now_ns + ssd->read_command_ns;
+	if (req->offset_bytes != ssd->read_end_bytes) {
+		wait_ns = dies_wait_ns(ssd, now_ns, req);
+	}
+	ssd->read_end_bytes = req->offset_bytes + req->bytes;
+	ssd->front.link_free_ns = sl_later(now_ns, ssd->front.link_free_ns) + sl_transfer_ns(req->bytes, bps);
+	return ssd->front.link_free_ns + (int64_t)spec->read_ns + wait_ns;
+}
+
 int64_t sl_ssd_serve(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
 {
 	const struct sl_dev_spec *spec = &ssd->spec;
@@ -113,11 +148,7 @@ int64_t sl_ssd_serve(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req
 
 	switch (req->op) {
 	case SL_DEV_READ:
-		ready_ns = sl_later(now_ns, ssd->front.link_free_ns) +
-			   sl_transfer_ns(req->bytes,
-					  spec->read_bps < spec->link_bps ? spec->read_bps : spec->link_bps);
-		ssd->front.link_free_ns = ready_ns;
-		return ready_ns + (int64_t)spec->read_ns;
+		return read_end_ns(ssd, now_ns, req);
 	case SL_DEV_WRITE:
 		ready_ns = ssd->ftl ? flash_write(ssd, now_ns, req) : plain_write(ssd, now_ns, req->bytes);
 		if (spec->cache_off) {

@@ -1,4 +1,5 @@
 /* The SSD: latency, link, write buffer, and what a flush costs with and without power-loss protection. */
+#include "sim/device/iops.h"
 #include "tests/unit/device/lib.h"
 
 /* The figures of a DC S3500, and the same without its capacitors. */
@@ -189,5 +190,57 @@ Test(ssd, the_null_disk_takes_no_time_but_completes_later)
 	cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 0);
 	cr_assert_eq(bench.disk->stats.flushes, 1);
 	sl_dev_free(NULL);
+	bench_free(&bench);
+}
+
+/* Random 4 KiB reads a second of a drive of 16 dies that answers in 50 us (and 8192 ns on the link), 75,000
+ * at most. */
+static double reads_per_second(int depth)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct sl_iops_load load = {
+	    .block_bytes = 4096, .depth = depth, .duration_ns = SEC, .requests = UINT64_MAX, .seed = 1};
+	struct sl_err err = {0};
+	double rate = 0;
+
+	spec.read_bps = 500e6;
+	spec.capacity_bytes = 16 * (double)(INT64_C(8) << 30);
+	spec.die_bytes = (double)(INT64_C(8) << 30);
+	spec.page_read_ns = 75e3;
+	spec.read_iops = 75000;
+	cr_assert_eq(sl_dev_iops(&spec, &load, &rate, &err), 0, "%s", err.msg);
+	return rate;
+}
+
+/*
+ * By hand: one reader: 1 / 58.2 us = 17,183 a second. Four: they would be four times as many, but of 16 dies
+ * one that another read has is met now and then, 16 x 4 / (16 + 3) = 3.37 at a time at most: from 57,900
+ * (times at random) to 68,700 (none ever met). 32: the controller's 75,000.
+ */
+Test(ssd, reads_meet_on_dies_and_at_the_controller)
+{
+	double four = reads_per_second(4);
+
+	cr_assert_float_eq(reads_per_second(1), 17183, 20);
+	cr_assert(four > 57000 && four < 66500, "%f", four);
+	cr_assert_float_eq(reads_per_second(32), 75000, 100);
+}
+
+/* Large random reads of few dies are slower than a stream, which is read ahead: eight units of 16 KiB on 2
+ * dies are sensed in at least 4 x 50 us, one of them within the latency: 50 + 262 + 150 us or more; then 50 +
+ * 262. */
+Test(ssd, a_large_random_read_waits_for_its_dies)
+{
+	struct sl_dev_spec spec = s3500(true);
+	struct bench bench;
+	int64_t random_ns;
+
+	spec.read_bps = 500e6;
+	spec.die_bytes = 40e9;
+	spec.page_read_ns = 75e3;
+	bench = bench_new(&spec);
+	random_ns = io(&bench, SL_DEV_READ, 1 << 20, 131072);
+	cr_assert(random_ns >= 50000 + 262144 + 150000, "%lld", (long long)random_ns);
+	cr_assert_eq(io(&bench, SL_DEV_READ, (1 << 20) + 131072, 131072), 50000 + 262144);
 	bench_free(&bench);
 }
