@@ -52,8 +52,8 @@ enum {
 	SL_FLUSH_HONOURED
 };
 enum { /* write_cache */
-	SL_DISK_CACHE_OFF,
-	SL_DISK_CACHE_ON
+	SL_DISK_CACHE_ON,
+	SL_DISK_CACHE_OFF
 };
 enum {
 	SL_SYNC_STANDARD,
