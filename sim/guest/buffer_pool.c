@@ -123,6 +123,61 @@ static double draw_patience(struct sl_buffer_pool *pool)
 	return -sl_log(1 - sl_rng_uniform(&pool->rng));
 }
 
+struct sl_row_pages sl_row_pages_of(uint32_t pages, uint32_t rows)
+{
+	unsigned __int128 rest = (unsigned __int128)(pages % rows) << 64;
+
+	return (struct sl_row_pages){.whole = pages / rows, .part = (uint64_t)((rest + rows - 1) / rows)};
+}
+
+/* The first row whose position, its share of the table, is `position` or more. */
+static uint32_t row_at(uint32_t rows, double position)
+{
+	uint32_t row = (uint32_t)(position * rows);
+
+	while (row > 0 && (double)(row - 1) / rows >= position) {
+		row--;
+	}
+	while (row < rows && (double)row / rows < position) {
+		row++;
+	}
+	return row;
+}
+
+/* Strips in rows: each statement looks for one, by whole numbers and almost always in one step. */
+static void init_strips(struct sl_buffer_pool *pool)
+{
+	const struct sl_popularity *popularity = &pool->popularity;
+	uint32_t rows = pool->config.load.rows;
+	int strip = 0;
+
+	for (int i = 0; i < popularity->n; i++) {
+		pool->strip_end[i] = row_at(rows, popularity->end[i]);
+	}
+	while ((rows - 1) >> pool->cut_shift >= SL_BUFFER_POOL_CUTS) {
+		pool->cut_shift++;
+	}
+	for (int i = 0; i <= SL_BUFFER_POOL_CUTS; i++) {
+		while (strip < popularity->n - 1 &&
+		       (uint64_t)i << pool->cut_shift >= pool->strip_end[strip]) {
+			strip++;
+		}
+		pool->cut[i] = (uint8_t)strip;
+	}
+}
+
+static void init_tolls(struct sl_buffer_pool *pool)
+{
+	for (int s = 0; s < pool->popularity.n; s++) {
+		pool->tolls[s] = (struct sl_tolls){
+		    .branch = pool->classes[SL_PAGE_BRANCH][s].toll,
+		    .leaf = pool->classes[SL_PAGE_LEAF][s].toll,
+		    .index =
+			pool->classes[SL_PAGE_INDEX_BRANCH][s].toll + pool->classes[SL_PAGE_INDEX][s].toll,
+		};
+	}
+}
+
 void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_pool_config *config,
 			 uint64_t seed)
 {
@@ -134,6 +189,9 @@ void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_poo
 	pool->index_pages = sl_table_index_pages(config->load.rows);
 	sl_rng_init(&pool->rng, seed, "buffer-pool");
 	sl_popularity_init(&pool->popularity, config->load.distribution, config->load.rows);
+	pool->leaf_of = sl_row_pages_of(pool->leaf_pages, config->load.rows);
+	pool->index_of = sl_row_pages_of(pool->index_pages, config->load.rows);
+	init_strips(pool);
 	init_classes(pool);
 	n = SL_PAGE_KINDS * pool->popularity.n;
 	to_lru(pool, false, lru);
@@ -142,6 +200,7 @@ void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_poo
 		class_at(pool, i)->pool_hit = lru[i].hit;
 		class_at(pool, i)->toll = lru[i].hit > 0 ? -sl_log(lru[i].hit) : NEVER;
 	}
+	init_tolls(pool);
 	set_flushes(pool);
 	to_lru(pool, true, lru);
 	pool->cached_txns =
@@ -150,11 +209,6 @@ void sl_buffer_pool_init(struct sl_buffer_pool *pool, const struct sl_buffer_poo
 		class_at(pool, i)->page_cache_hit = lru[i].hit;
 	}
 	pool->patience = draw_patience(pool);
-}
-
-int sl_buffer_pool_strip(const struct sl_buffer_pool *pool, uint32_t row)
-{
-	return sl_popularity_find(&pool->popularity, (double)row / pool->config.load.rows);
 }
 
 bool sl_buffer_pool_keeps(const struct sl_buffer_pool *pool, enum sl_page_kind kind, int strip)
@@ -176,22 +230,6 @@ enum sl_page_place sl_buffer_pool_find(struct sl_buffer_pool *pool, enum sl_page
 	}
 	pool->patience = draw_patience(pool);
 	return sl_rng_uniform(&pool->rng) < c->page_cache_hit ? SL_PAGE_IN_PAGE_CACHE : SL_PAGE_BELOW;
-}
-
-bool sl_buffer_pool_finds_all(struct sl_buffer_pool *pool, int strip, uint32_t leaves, uint32_t index_pages)
-{
-	double toll =
-	    pool->classes[SL_PAGE_BRANCH][strip].toll + leaves * pool->classes[SL_PAGE_LEAF][strip].toll;
-
-	if (index_pages > 0) {
-		toll += index_pages * (pool->classes[SL_PAGE_INDEX_BRANCH][strip].toll +
-				       pool->classes[SL_PAGE_INDEX][strip].toll);
-	}
-	if (toll >= pool->patience) {
-		return false;
-	}
-	pool->patience -= toll;
-	return true;
 }
 
 double sl_buffer_pool_arc_hit(const struct sl_buffer_pool *pool, double arc_bytes, double record_bytes)

@@ -124,8 +124,16 @@ void sl_innodb_commit(struct sl_innodb *db, int64_t now_ns, const struct sl_oltp
 		      struct sl_innodb_waiter *waiter);
 
 /* Private to the files of InnoDB: number and place of a page. */
-uint32_t sl_innodb_leaf(const struct sl_innodb *db, uint32_t row);
-uint32_t sl_innodb_index_page(const struct sl_innodb *db, uint32_t row);
+static inline uint32_t sl_innodb_leaf(const struct sl_innodb *db, uint32_t row)
+{
+	return sl_row_page(&db->pool.leaf_of, row);
+}
+
+static inline uint32_t sl_innodb_index_page(const struct sl_innodb *db, uint32_t row)
+{
+	return db->pool.leaf_pages + sl_row_page(&db->pool.index_of, row);
+}
+
 int64_t sl_innodb_page_offset(uint32_t page);
 
 #endif

@@ -2,17 +2,6 @@
 #include "sim/guest/innodb.h"
 #include "sim/workload/lru.h"
 
-uint32_t sl_innodb_leaf(const struct sl_innodb *db, uint32_t row)
-{
-	return (uint32_t)((uint64_t)row * db->pool.leaf_pages / db->pool.config.load.rows);
-}
-
-uint32_t sl_innodb_index_page(const struct sl_innodb *db, uint32_t row)
-{
-	return db->pool.leaf_pages +
-	       (uint32_t)((uint64_t)row * db->pool.index_pages / db->pool.config.load.rows);
-}
-
 int64_t sl_innodb_page_offset(uint32_t page)
 {
 	return SL_INNODB_DOUBLEWRITE_BYTES + (int64_t)page * SL_PAGE_BYTES;
@@ -34,11 +23,12 @@ static uint32_t last_row(const struct sl_innodb *db, uint32_t row)
 /* Counts the statement's pages, where not all are in the pool: down the tree to the leaf (a branch, the
  * leaf), along the leaves of a range, or down the secondary index (a branch, the page). An INSERT finds its
  * pages where the DELETE before it has left them. */
-static void begin_statement(struct sl_innodb *db, const struct sl_oltp_statement *s,
-			    struct sl_innodb_waiter *waiter)
+static inline void begin_statement(struct sl_innodb *db, const struct sl_oltp_statement *s,
+				   struct sl_innodb_waiter *waiter)
 {
 	uint32_t row = s->key - 1;
-	uint32_t leaves = 1, index_pages = s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_DELETE;
+	bool index = s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_DELETE;
+	uint32_t leaves = 1;
 
 	waiter->step = waiter->steps = 0;
 	if (s->kind == SL_OLTP_BEGIN || s->kind == SL_OLTP_COMMIT || s->kind == SL_OLTP_INSERT) {
@@ -48,11 +38,11 @@ static void begin_statement(struct sl_innodb *db, const struct sl_oltp_statement
 	if (is_range(s)) {
 		leaves += sl_innodb_leaf(db, last_row(db, row)) - sl_innodb_leaf(db, row);
 	}
-	if (sl_buffer_pool_finds_all(&db->pool, waiter->strip, leaves, index_pages)) {
+	if (sl_buffer_pool_finds_all(&db->pool, waiter->strip, leaves, index)) {
 		return;
 	}
 	waiter->leaf = sl_innodb_leaf(db, row);
-	waiter->steps = (int)(1 + leaves + 2 * index_pages);
+	waiter->steps = (int)(1 + leaves + 2 * (uint32_t)index);
 }
 
 static enum sl_page_kind kind_of_step(const struct sl_oltp_statement *s, int step)

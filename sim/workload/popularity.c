@@ -86,19 +86,6 @@ static int cut_geometric(double *end, double rows)
 	return n;
 }
 
-static void init_cuts(struct sl_popularity *popularity)
-{
-	int strip = 0;
-
-	for (int i = 0; i < SL_POPULARITY_CUTS; i++) {
-		while (popularity->end[strip] <= (double)i / SL_POPULARITY_CUTS) {
-			strip++;
-		}
-		popularity->cut[i] = (uint8_t)strip;
-	}
-	popularity->cut[SL_POPULARITY_CUTS] = (uint8_t)(popularity->n - 1);
-}
-
 void sl_popularity_init(struct sl_popularity *popularity, enum sl_oltp_distribution distribution,
 			uint32_t rows)
 {
@@ -118,7 +105,6 @@ void sl_popularity_init(struct sl_popularity *popularity, enum sl_oltp_distribut
 		popularity->share[i] = up_to - before;
 		before = up_to;
 	}
-	init_cuts(popularity);
 }
 
 double sl_popularity_width(const struct sl_popularity *popularity, int strip)
@@ -128,8 +114,7 @@ double sl_popularity_width(const struct sl_popularity *popularity, int strip)
 
 int sl_popularity_find(const struct sl_popularity *popularity, double position)
 {
-	const uint8_t *cut = &popularity->cut[(int)(position * SL_POPULARITY_CUTS)];
-	int low = cut[0], high = cut[1];
+	int low = 0, high = popularity->n - 1;
 
 	while (low < high) {
 		int middle = (low + high) / 2;

@@ -10,14 +10,11 @@
 #include "sim/workload/oltp.h"
 
 #define SL_POPULARITY_STRIPS 65
-#define SL_POPULARITY_CUTS 256
 
 struct sl_popularity {
 	int n;
 	double end[SL_POPULARITY_STRIPS];   /* of a strip, as a share of the table; the last is 1 */
 	double share[SL_POPULARITY_STRIPS]; /* of the accesses; the sum is 1 */
-	/* The strip that holds position i / SL_POPULARITY_CUTS: where to begin to look. */
-	uint8_t cut[SL_POPULARITY_CUTS + 1];
 };
 
 /* rows >= 1. */

@@ -35,6 +35,62 @@ static double share(struct sl_buffer_pool *pool, enum sl_page_kind kind, enum sl
 	return (double)found / DRAWS;
 }
 
+/* By definition: floor(row * pages / rows). Around each page's first row, where rounding would show, for
+ * tables of less and more than a page per row, and the largest there can be. */
+Test(buffer_pool, the_page_of_a_row_is_that_of_the_division)
+{
+	static const uint32_t sizes[][2] = {{1, 1},
+					    {1, 7},
+					    {7, 1},
+					    {3, 2},
+					    {14648, 1000000},
+					    {1000003, 999983},
+					    {4294967295u, 4294967295u},
+					    {58982401, 4294967295u},
+					    {4294967294u, 4294967295u}};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint64_t pages = sizes[i][0], rows = sizes[i][1], step = pages / 5000 + 1;
+		const struct sl_row_pages of = sl_row_pages_of((uint32_t)pages, (uint32_t)rows);
+
+		for (uint64_t page = 0; page < pages; page += step) {
+			uint64_t first = (page * rows + pages - 1) / pages;
+
+			for (uint64_t row = first > 2 ? first - 2 : 0; row < first + 2 && row < rows; row++) {
+				cr_assert_eq(sl_row_page(&of, (uint32_t)row), row * pages / rows,
+					     "row %lu of %lu", (unsigned long)row, (unsigned long)rows);
+			}
+		}
+		cr_assert_eq(sl_row_page(&of, (uint32_t)(rows - 1)), (rows - 1) * pages / rows);
+	}
+}
+
+/* The strip of a row is the one that holds its position, row / rows. */
+Test(buffer_pool, strips_of_rows_are_those_of_their_positions)
+{
+	static const uint32_t sizes[] = {1, 2, 100, 256, 257, 65537, 1000000, 4294967295u};
+	static struct sl_buffer_pool pool;
+
+	for (int d = SL_OLTP_SPECIAL; d <= SL_OLTP_PARETO; d++) {
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			const uint32_t rows = sizes[i], step = rows / 20000 + 1;
+			const struct sl_buffer_pool_config config = {
+			    .load = {.distribution = (enum sl_oltp_distribution)d, .rows = rows},
+			    .row_bytes = 225,
+			    .pool_bytes = 1e8,
+			    .log_txns = 1e9,
+			};
+
+			sl_buffer_pool_init(&pool, &config, 1);
+			for (uint64_t row = 0; row < rows; row += step) {
+				cr_assert_eq(sl_buffer_pool_strip(&pool, (uint32_t)row),
+					     sl_popularity_find(&pool.popularity, (double)row / rows),
+					     "row %lu of %u", (unsigned long)row, rows);
+			}
+		}
+	}
+}
+
 Test(buffer_pool, a_pool_of_a_tenth_of_the_leaves_has_a_tenth_of_them_and_all_branches)
 {
 	struct sl_buffer_pool *pool = pool_new(SL_OLTP_READ_ONLY, 0.1 * LEAVES + BRANCHES, 0);
