@@ -6,6 +6,11 @@
 /* Tolerance in ns of virtual time: completions are rounded up to whole ns. */
 #define SL_CPU_EPSILON 0.5
 
+static inline double busy_cpus(const struct sl_cpu *cpu)
+{
+	return cpu->jobs < cpu->count ? cpu->jobs : cpu->count;
+}
+
 /* Brings the virtual clock to now: it runs at the rate that every present job gets. Most jobs follow another
  * at once. */
 static inline void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
@@ -16,14 +21,14 @@ static inline void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
 		return;
 	}
 	cpu->virtual_now += elapsed * cpu->rate;
-	cpu->busy_ns += elapsed * (cpu->jobs < cpu->count ? (double)cpu->jobs : cpu->count);
+	cpu->busy_ns += elapsed * busy_cpus(cpu);
 	cpu->last_ns = now_ns;
 }
 
 static inline void cpu_set_jobs(struct sl_cpu *cpu, int jobs)
 {
 	cpu->jobs = jobs;
-	cpu->rate = jobs > cpu->count ? cpu->crowded * cpu->count / (double)jobs : 1.0;
+	cpu->rate = jobs > cpu->count ? cpu->crowded * (double)cpu->count / (double)jobs : 1.0;
 }
 
 /* Arms the timer for the earliest job. A timer that would fire too early is left: it finds nothing and
@@ -45,30 +50,38 @@ static void note_job(const struct sl_cpu *cpu, const struct sl_cpu_job *job, int
 {
 	int64_t took_ns = now_ns - job->start_ns;
 
-	if (cpu->trace && took_ns > 0) {
+	if (took_ns > 0) {
 		sl_trace_add(cpu->trace, &(struct sl_span){cpu->layer, "job", 0, job->start_ns, now_ns,
 							   job->work_ns < took_ns ? job->work_ns : took_ns});
 	}
 }
 
+/* Takes the jobs out whose work is done at `until` in virtual time, linked by `next`; NULL: none is. */
+static inline struct sl_cpu_job *take_ready(struct sl_cpu *cpu, double until)
+{
+	struct sl_cpu_job *ready = NULL, **tail = &ready, *job = cpu->first;
+	int left = cpu->jobs;
+
+	for (; job && job->finish <= until; job = job->next) {
+		*tail = job;
+		tail = &job->next;
+		left--;
+	}
+	*tail = NULL;
+	cpu->first = job;
+	cpu->last = job ? cpu->last : NULL;
+	cpu->latest = job && cpu->latest && cpu->latest->finish > until ? cpu->latest : NULL;
+	cpu_set_jobs(cpu, left);
+	return ready;
+}
+
 static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_cpu *cpu = sl_container_of(timer, struct sl_cpu, timer);
-	struct sl_cpu_job *ready = cpu->first, **tail = &ready;
-	int left = cpu->jobs;
+	struct sl_cpu_job *ready;
 
 	cpu_advance(cpu, now_ns);
-	while (*tail && (*tail)->finish <= cpu->virtual_now + SL_CPU_EPSILON) {
-		tail = &(*tail)->next;
-		left--;
-	}
-	cpu->first = *tail;
-	cpu->last = cpu->first ? cpu->last : NULL;
-	if (cpu->latest && cpu->latest->finish <= cpu->virtual_now + SL_CPU_EPSILON) {
-		cpu->latest = NULL;
-	}
-	*tail = NULL;
-	cpu_set_jobs(cpu, left);
+	ready = take_ready(cpu, cpu->virtual_now + SL_CPU_EPSILON);
 	if (cpu->first) {
 		cpu_arm(cpu);
 	}
@@ -76,7 +89,9 @@ static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 		struct sl_cpu_job *job = ready;
 
 		ready = job->next;
-		note_job(cpu, job, now_ns);
+		if (cpu->trace) {
+			note_job(cpu, job, now_ns);
+		}
 		sl_timer_fire(&job->done, now_ns);
 	}
 }
@@ -130,7 +145,7 @@ void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int6
 double sl_cpu_utilisation(const struct sl_cpu *cpu, int64_t now_ns)
 {
 	double elapsed = (double)(now_ns - cpu->last_ns);
-	double busy = cpu->busy_ns + elapsed * (cpu->jobs < cpu->count ? (double)cpu->jobs : cpu->count);
+	double busy = cpu->busy_ns + elapsed * busy_cpus(cpu);
 
-	return now_ns > 0 ? busy / ((double)now_ns * cpu->count) : 0;
+	return now_ns > 0 ? busy / ((double)now_ns * (double)cpu->count) : 0;
 }

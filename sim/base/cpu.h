@@ -24,11 +24,11 @@ struct sl_cpu {
 	struct sl_cpu_job *first, *last;
 	struct sl_cpu_job *latest; /* to be put into the list; NULL when it has left it */
 	struct sl_timer timer;
-	double virtual_now, count, rate;
+	double virtual_now, rate;
 	double
 	    crowded; /* share of a CPU's time that is left for jobs while more jobs than CPUs are runnable */
 	int64_t last_ns;
-	int jobs;
+	int count, jobs;        /* CPUs; jobs present */
 	double busy_ns;         /* time the CPUs had something to do, all together */
 	struct sl_trace *trace; /* borrowed, may be NULL */
 	const char *layer;      /* of the jobs' spans */

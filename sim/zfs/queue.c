@@ -45,7 +45,7 @@ static enum sl_queue_class next_class(const struct sl_queue *queue)
 {
 	enum sl_queue_class below_max = SL_QUEUE_CLASSES;
 
-	for (int c = 0; c < SL_QUEUE_CLASSES; c++) {
+	for (int c = 0; queue->waiting > 0 && c < SL_QUEUE_CLASSES; c++) {
 		if (!queue->first[c]) {
 			continue;
 		}
@@ -65,6 +65,7 @@ static void unlink_item(struct sl_queue *queue, struct sl_queue_item *item)
 	*(item->prev ? &item->prev->next : &queue->first[item->class]) = item->next;
 	*(item->next ? &item->next->prev : &queue->last[item->class]) = item->prev;
 	item->next = item->prev = NULL;
+	queue->waiting--;
 }
 
 /* Behind the last one that does not lie beyond it: allocation moves forward, so mostly at the end. */
@@ -79,6 +80,7 @@ static void link_item(struct sl_queue *queue, struct sl_queue_item *item)
 	item->next = before ? before->next : queue->first[item->class];
 	*(item->prev ? &item->prev->next : &queue->first[item->class]) = item;
 	*(item->next ? &item->next->prev : &queue->last[item->class]) = item;
+	queue->waiting++;
 }
 
 /* Synchronous: who came first. Asynchronous: the next one onwards from where the last one ended, then around.

@@ -45,6 +45,7 @@ struct sl_queue {
 	const struct sl_queue_limits *limits; /* borrowed */
 	struct sl_queue_item *first[SL_QUEUE_CLASSES], *last[SL_QUEUE_CLASSES];
 	int active[SL_QUEUE_CLASSES]; /* at the disk */
+	int waiting;                  /* in all classes: mostly none, then nothing has to be looked for */
 	int64_t end_bytes;            /* where the last asynchronous request ended */
 	struct sl_slab requests;
 };

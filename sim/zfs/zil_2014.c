@@ -28,7 +28,7 @@ static uint32_t bucket(uint64_t bytes)
 /* Issues the open block and chooses the next one's size. */
 static void issue_block(struct sl_zil *zil)
 {
-	uint32_t written = sl_zil_written_bytes(zil->target, zil->block_bytes, zil->block_used);
+	uint32_t written = sl_zil_written_bytes(zil->target, zil->block_bytes, zil->block_used), largest = 0;
 
 	if (zil->n_blocks == zil->block_room) {
 		uint32_t room = zil->block_room ? 2 * zil->block_room : 16;
@@ -43,12 +43,10 @@ static void issue_block(struct sl_zil *zil)
 	zil->block_writes[zil->n_blocks++] = written;
 	zil->prev_blocks[zil->prev_at] = bucket(zil->batch_bytes + SL_ZIL_CHAIN_HEADER);
 	zil->prev_at = (zil->prev_at + 1) % SL_ZIL_PREV_BLOCKS;
-	zil->block_bytes = 0;
 	for (int i = 0; i < SL_ZIL_PREV_BLOCKS; i++) {
-		if (zil->prev_blocks[i] > zil->block_bytes) {
-			zil->block_bytes = zil->prev_blocks[i];
-		}
+		largest = zil->prev_blocks[i] > largest ? zil->prev_blocks[i] : largest;
 	}
+	zil->block_bytes = largest;
 	zil->block_used = SL_ZIL_CHAIN_HEADER;
 }
 
