@@ -208,6 +208,15 @@ static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struc
 	sl_throttle_init(&pool->throttle, pool->loop, &pool->txg);
 }
 
+/* zil_slog_bulk */
+static uint64_t bulk_bytes(const struct sl_box *box)
+{
+	if (box->zil_slog_bulk_bytes > 0) {
+		return (uint64_t)box->zil_slog_bulk_bytes;
+	}
+	return box->zil < SL_ZIL_22 ? BULK_21 : BULK_22;
+}
+
 static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
 	struct sl_zil_config config = {
@@ -221,7 +230,8 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .placed = &pool->txg.placed,
 	    .has_slog = box->n_log > 0,
 	    .throughput = box->logbias == SL_LOGBIAS_THROUGHPUT,
-	    .bulk_bytes = box->zil < SL_ZIL_22 ? BULK_21 : BULK_22,
+	    .bulk_bytes = bulk_bytes(box),
+	    .txg = &pool->txg,
 	    .commit_cpu_ns = (int64_t)box->zil_commit_cpu_ns,
 	    .indirect_cpu_ns = pool->txg.config.record_sync_cpu_ns + pool->txg.config.record_crypt_cpu_ns,
 	    .copy_bps = box->zfs_copy_bps,

@@ -232,8 +232,7 @@ static void cpu_done(struct sl_timer *timer, int64_t now_ns)
 	sync_step(sl_container_of(timer, struct sl_txg, job.done), now_ns);
 }
 
-/* Asynchronous writes at one disk: few while little is dirty, so that synchronous ones find short queues. */
-static int async_limit(const struct sl_txg *txg)
+int sl_txg_async_limit(const struct sl_txg *txg)
 {
 	double dirty = (double)(txg->dirty_bytes + txg->sync_bytes) / (double)txg->config.dirty_max_bytes;
 	double share = (dirty - ASYNC_DIRTY_LOW) / (ASYNC_DIRTY_HIGH - ASYNC_DIRTY_LOW);
@@ -256,8 +255,8 @@ static void sync_step(struct sl_txg *txg, int64_t now_ns)
 {
 	uint32_t limit = IN_FLIGHT_MAX * (uint32_t)sl_vdev_tops(txg->config.data);
 
-	sl_vdev_limit_async_writes(txg->config.data, async_limit(txg));
-	sl_vdev_limit_async_writes(txg->config.meta, async_limit(txg));
+	sl_vdev_limit_async_writes(txg->config.data, sl_txg_async_limit(txg));
+	sl_vdev_limit_async_writes(txg->config.meta, sl_txg_async_limit(txg));
 	if (txg->cpu_left > 0) {
 		uint32_t records = txg->cpu_left < CPU_SLICE_RECORDS ? txg->cpu_left : CPU_SLICE_RECORDS;
 

@@ -100,6 +100,10 @@ void sl_txg_dirty_dnode(struct sl_txg *txg, int64_t now_ns, uint64_t file);
 /* Bytes that are dirty: of the open txg, and what is left of the syncing one. */
 int64_t sl_txg_unsynced(const struct sl_txg *txg);
 
+/* Asynchronous writes that may be active at one disk, of whatever class, now: few while little is dirty, so
+ * that synchronous ones find short queues (vdev_queue_max_async_writes). */
+int sl_txg_async_limit(const struct sl_txg *txg);
+
 /* Waits for everything written so far, as a failed commit does: for the open txg and the two after it, which
  * follow each other without delay (TXG_DEFER_SIZE). */
 void sl_txg_wait(struct sl_txg *txg, int64_t now_ns, struct sl_txg_waiter *waiter);

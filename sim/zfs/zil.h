@@ -36,6 +36,7 @@
 #include "sim/base/trace.h"
 #include "sim/zfs/history.h"
 #include "sim/zfs/placed.h"
+#include "sim/zfs/txg.h"
 #include "sim/zfs/vdev.h"
 
 #define SL_ZIL_PREV_BLOCKS 16
@@ -66,7 +67,9 @@ struct sl_zil_config {
 	struct sl_vdev
 	    *special;         /* where they go next: special vdevs since 2.4 (zil_special_is_slog), or NULL */
 	struct sl_vdev *data; /* and at last */
-	struct sl_vdev *records;  /* where indirect writes go */
+	struct sl_vdev *records; /* where indirect writes go */
+	const struct sl_txg
+	    *txg; /* borrowed: what is dirty limits asynchronous writes; NULL = nothing does */
 	struct sl_placed *placed; /* borrowed: records that are in place already; NULL = none ever are */
 	bool has_slog;
 	bool throughput;         /* logbias=throughput */

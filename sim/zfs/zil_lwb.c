@@ -20,6 +20,7 @@ struct sl_zil_lwb {
 	struct sl_zil_waiter *waiters, **waiters_tail;
 	uint32_t size, used, copied; /* bytes */
 	uint32_t n_records;          /* records written in place with it */
+	uint32_t preparing;          /* CPU work outstanding before the block can be written */
 	uint32_t writing;            /* writes outstanding */
 	uint64_t number;             /* in the chain */
 	bool issued, written, flushing, flushed, failed;
@@ -38,6 +39,7 @@ struct sl_zil_lwb {
 struct in_place {
 	void *pool_link;
 	struct sl_zil_lwb *lwb;
+	struct sl_cpu_job job;
 	struct sl_vdev_io io;
 };
 
@@ -153,33 +155,58 @@ static void record_done(struct sl_timer *timer, int64_t now_ns)
 	lwb_write_done(lwb, now_ns);
 }
 
-static void submit_record(struct sl_zil_lwb *lwb, int64_t now_ns)
-{
-	struct sl_zil *zil = lwb->zil;
-	struct in_place *record = sl_slab_get(&zil->ios);
-	int64_t bytes = sl_zil_record_bytes(zil);
+static void lwb_ready(struct sl_zil_lwb *lwb, int64_t now_ns);
 
-	record->lwb = lwb;
+/* One of the things that the block waits for is done: its own CPU work, or that of a record in place, whose
+ * address it holds. */
+static void lwb_prepared(struct sl_zil_lwb *lwb, int64_t now_ns)
+{
+	lwb->preparing--;
+	if (lwb->preparing == 0) {
+		lwb_ready(lwb, now_ns);
+	}
+}
+
+/* The record is compressed and has its checksum and its place. */
+static void record_ready(struct sl_timer *timer, int64_t now_ns)
+{
+	struct in_place *record = sl_container_of(timer, struct in_place, job.done);
+	struct sl_zil_lwb *lwb = record->lwb;
+	struct sl_zil *zil = lwb->zil;
+
 	record->io.done.fire = record_done;
 	record->io.op = SL_DEV_WRITE;
-	record->io.bytes = bytes;
+	record->io.bytes = sl_zil_record_bytes(zil);
 	record->io.tag = lwb->tag;
 	record->io.mark = sl_history_block_mark(zil->config.history, lwb->number);
 	sl_vdev_alloc(zil->config.records, &record->io);
 	sl_vdev_submit(zil->config.records, now_ns, &record->io);
+	lwb_prepared(lwb, now_ns);
+}
+
+static void start_record(struct sl_zil_lwb *lwb, int64_t now_ns)
+{
+	struct in_place *record = sl_slab_get(&lwb->zil->ios);
+
+	record->lwb = lwb;
+	record->job.done.fire = record_ready;
+	sl_cpu_run(lwb->zil->cpu, now_ns, &record->job, lwb->zil->config.indirect_cpu_ns);
+}
+
+static void lwb_filled(struct sl_timer *timer, int64_t now_ns)
+{
+	lwb_prepared(sl_container_of(timer, struct sl_zil_lwb, job.done), now_ns);
 }
 
 /* The block is allocated, filled and through the pipeline: it goes to the vdev. */
-static void lwb_ready(struct sl_timer *timer, int64_t now_ns)
+static void lwb_ready(struct sl_zil_lwb *lwb, int64_t now_ns)
 {
-	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, job.done);
 	struct sl_zil *zil = lwb->zil;
 	uint32_t bytes;
 
 	lwb->target = sl_zil_target(zil);
 	bytes = sl_zil_written_bytes(lwb->target, lwb->size, lwb->used);
 	zil->log_bytes += bytes;
-	lwb->writing = 1 + lwb->n_records;
 	lwb->block.done.fire = block_done;
 	lwb->block.op = SL_DEV_WRITE;
 	lwb->block.bytes = bytes;
@@ -187,8 +214,8 @@ static void lwb_ready(struct sl_timer *timer, int64_t now_ns)
 	lwb->block.async = lwb->bulk && lwb->target == zil->config.log && zil->config.has_slog;
 	lwb->block.tag = lwb->tag;
 	lwb->block.mark = sl_history_block_mark(zil->config.history, lwb->number);
-	for (uint32_t i = 0; i < lwb->n_records; i++) {
-		submit_record(lwb, now_ns);
+	if (lwb->block.async && zil->config.txg) {
+		sl_vdev_limit_async_writes(lwb->target, sl_txg_async_limit(zil->config.txg));
 	}
 	sl_vdev_alloc(lwb->target, &lwb->block);
 	sl_vdev_submit(lwb->target, now_ns, &lwb->block);
@@ -206,7 +233,7 @@ static int64_t crypt_ns(const struct sl_zil *zil, uint32_t bytes)
 static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 {
 	struct sl_zil *zil = lwb->zil;
-	int64_t cpu_ns = zil->config.commit_cpu_ns + lwb->n_records * zil->config.indirect_cpu_ns +
+	int64_t cpu_ns = zil->config.commit_cpu_ns +
 			 (int64_t)((double)lwb->copied * 1e9 / zil->config.copy_bps) +
 			 crypt_ns(zil, lwb->used);
 
@@ -221,8 +248,12 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	lwb->number = zil->blocks++;
 	zil->indirect += lwb->n_records;
 	lwb->in_place |= lwb->n_records > 0;
-	lwb->job.done.fire = lwb_ready;
+	lwb->writing = lwb->preparing = 1 + lwb->n_records;
+	lwb->job.done.fire = lwb_filled;
 	sl_cpu_run(zil->cpu, now_ns, &lwb->job, cpu_ns);
+	for (uint32_t i = 0; i < lwb->n_records; i++) {
+		start_record(lwb, now_ns);
+	}
 }
 
 /* The block goes out before it is full: no more is coming, the burst has ended. Only 2.3 knows that when it

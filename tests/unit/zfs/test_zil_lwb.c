@@ -296,3 +296,35 @@ Test(zil_lwb, the_next_block_is_sized_by_the_burst_of_all)
 		rig_free(rig);
 	}
 }
+
+/*
+ * zl_cur_used counts over all committers: 14 that log a block of 127.8 KiB each at the same instant. The
+ * first is alone and its block full: it goes out at once, and the count begins anew. The second waits for
+ * company (5 % of 2 ms), and each next committer sends out the one before. Six blocks, seven with the first,
+ * are below 768 KiB; of the six behind them so many are written at once as the pool's dirty data allow: 2
+ * while it is little, 10 when more than 60 % of zfs_dirty_data_max are dirty. The fourteenth goes out when
+ * its time is up.
+ */
+Test(zil_lwb, asynchronous_log_writes_follow_the_dirty_data)
+{
+	for (int much = 0; much <= 1; much++) {
+		struct rig *rig = rig_new_of(true, SL_ZIL_21);
+		struct sl_txg txg = {.config = {.dirty_max_bytes = 100, .async_write_min = 2}};
+		struct commit commits[14];
+
+		txg.dirty_bytes = much ? 70 : 10;
+		rig->zil.config.txg = &txg;
+		rig->zil.config.bulk_bytes = 768 * KIB;
+		rig->zil.lwb_latency_ns = 2 * MS;
+		for (int i = 0; i < 14; i++) {
+			commits[i] = (struct commit){.rig = rig};
+			log_write(rig, 1, 128 * KIB - 2 * 192, (uint64_t)i, true);
+			commit_start(&commits[i], 0);
+		}
+		run_all(rig->nas.loop);
+		cr_assert_eq(notes_count(&rig->nas.notes, "[0ms] log write 128K"), much ? 7 + 6 : 7 + 2, "%s",
+			     rig->nas.notes.text);
+		cr_assert_eq(notes_count(&rig->nas.notes, "log write 128K"), 14);
+		rig_free(rig);
+	}
+}
