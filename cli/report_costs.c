@@ -58,6 +58,16 @@ json_t *sl_costs_json_endurance(const struct sl_endurance *e)
 			 figure_or_null(e->rated_bytes), "years", figure_or_null(e->years));
 }
 
+json_t *sl_costs_json_log_space(const struct sl_measure *measure)
+{
+	if (measure->log_room_bytes == 0) {
+		return json_null();
+	}
+	return json_pack("{s:I, s:I, s:I}", "peak_bytes", (json_int_t)measure->log_peak_bytes, "room_bytes",
+			 (json_int_t)measure->log_room_bytes, "needed_bytes",
+			 (json_int_t)measure->log_need_bytes);
+}
+
 bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell, struct sl_endurance *ret)
 {
 	struct sl_box box;
@@ -106,6 +116,38 @@ static const struct sl_cell *worst_wear(const struct sl_report *report, int vari
 		}
 	}
 	return worst;
+}
+
+/* The cell of a variant with log devices whose log takes up the most; NULL: there is none. */
+static const struct sl_cell *most_log(const struct sl_report *report, int variant)
+{
+	const struct sl_result *result = report->result;
+	const struct sl_cell *most = NULL;
+
+	for (int i = 0; i < result->n_cells; i++) {
+		const struct sl_cell *cell = &result->cells[i];
+
+		if (cell->variant == variant && cell->measure.log_room_bytes > 0 &&
+		    (!most || cell->measure.log_need_bytes > most->measure.log_need_bytes)) {
+			most = cell;
+		}
+	}
+	return most;
+}
+
+/* "1.3 GB of 8.0 GB", "1.0 GB of 1.0 GB, full: at least 4.3 GB would be in use". */
+static void log_space(const struct sl_measure *m, char *buf, size_t size)
+{
+	char peak[32], room[32], need[32];
+
+	sl_costs_bytes((double)m->log_peak_bytes, peak, sizeof(peak));
+	sl_costs_bytes((double)m->log_room_bytes, room, sizeof(room));
+	sl_costs_bytes((double)m->log_need_bytes, need, sizeof(need));
+	if (m->log_need_bytes > m->log_peak_bytes) {
+		snprintf(buf, size, "%s of %s, full: at least %s would be in use", peak, room, need);
+	} else {
+		snprintf(buf, size, "%s of %s", peak, room);
+	}
 }
 
 struct line {
@@ -252,10 +294,31 @@ static void text_wear(const struct sl_report *report, FILE *out)
 	line_print(&line, out);
 }
 
+static void text_log_space(const struct sl_report *report, FILE *out)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	struct line line = {0};
+
+	for (int v = 0; v < sl_scenario_variants(sc); v++) {
+		const struct sl_cell *cell = most_log(report, v);
+		char space[128], label[SL_REPORT_NAME];
+
+		if (cell) {
+			log_space(&cell->measure, space, sizeof(space));
+			line_add(&line, "%s%s %s (%s)", line.used > 0 ? "; " : "",
+				 sl_report_variant(sc, v, label), space,
+				 sl_scenario_workload(sc, cell->workload)->name);
+		}
+	}
+	fputs(line.used > 0 ? "of the log devices in use at most:\n" : "", out);
+	line_print(&line, out);
+}
+
 void sl_costs_text(const struct sl_report *report, FILE *out)
 {
 	text_losses(report, out);
 	text_wear(report, out);
+	text_log_space(report, out);
 	text_data(report, out);
 }
 
@@ -264,11 +327,14 @@ static void html_row(const struct sl_report *report, const struct sl_cell *cell,
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_loss *loss = &cell->measure.loss;
 	struct sl_endurance e;
-	char lost[48], bytes[32] = "-", span[32] = "-", label[SL_REPORT_NAME];
+	char lost[48], bytes[32] = "-", span[32] = "-", space[128] = "-", label[SL_REPORT_NAME];
 
 	if (sl_costs_endurance(sc, cell, &e)) {
 		sl_costs_bytes(e.log_bytes_per_day, bytes, sizeof(bytes));
 		sl_endurance_span(&e, span, sizeof(span));
+	}
+	if (cell->measure.log_room_bytes > 0) {
+		log_space(&cell->measure, space, sizeof(space));
 	}
 	sl_costs_loss(loss, lost, sizeof(lost));
 	fputs("<tr><td class=\"l\">", out);
@@ -276,8 +342,9 @@ static void html_row(const struct sl_report *report, const struct sl_cell *cell,
 	fputs("</td><td class=\"l\">", out);
 	sl_html_text(sl_report_variant(sc, cell->variant, label), out);
 	fprintf(out,
-		"</td><td class=\"%s\">%s</td><td>%" PRIu64 "</td><td>%s</td><td>%s</td><td class=\"l\">",
-		loss->seconds > 0 ? "warn" : "good", lost, loss->writes, bytes, span);
+		"</td><td class=\"%s\">%s</td><td>%" PRIu64
+		"</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l\">",
+		loss->seconds > 0 ? "warn" : "good", lost, loss->writes, bytes, span, space);
 	sl_html_text(loss->why, out);
 	fputs("</td></tr>\n", out);
 }
@@ -302,7 +369,8 @@ void sl_costs_html(const struct sl_report *report, FILE *out)
 			      "is rated for. <code>sloglab powercut</code> tells more.</p>\n<div "
 			      "class=\"scroll\">"
 			      "<table>\n<thead><tr><th class=\"l\">workload</th><th class=\"l\">variant</th>"
-			      "<th>lost at a cut</th><th>writes</th><th>log a day</th><th>lasts</th>"
+			      "<th>lost at a cut</th><th>writes</th><th>log a day</th><th>lasts</th><th>log "
+			      "in use</th>"
 			      "<th class=\"l\">who lied</th></tr></thead>\n<tbody>\n",
 			      out);
 		}

@@ -17,11 +17,12 @@ void sl_costs_bytes(double bytes, char *buf, size_t size);
 /* New references. null where nothing is known. */
 json_t *sl_costs_json_loss(const struct sl_loss *loss);
 json_t *sl_costs_json_endurance(const struct sl_endurance *endurance);
+json_t *sl_costs_json_log_space(const struct sl_measure *measure);
 
 /* Endurance of one cell; false where nothing was written that the model knows of (live cells, bare disks). */
 bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell, struct sl_endurance *ret);
 
-/* A line on cuts and one on wear for the terminal; a section of the page. Nothing where nothing is known. */
+/* Lines on cuts, on wear and on the room of the log for the terminal; a section of the page. Nothing where nothing is known. */
 void sl_costs_text(const struct sl_report *report, FILE *out);
 void sl_costs_html(const struct sl_report *report, FILE *out);
 

@@ -171,6 +171,7 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 	json_object_set_new(object, "endurance",
 			    sl_costs_endurance(sc, cell, &endurance) ? sl_costs_json_endurance(&endurance)
 								     : json_null());
+	json_object_set_new(object, "log_space", sl_costs_json_log_space(&cell->measure));
 	json_object_set_new(object, "published",
 			    cell->has_published ? sl_json_figure(cell->published) : json_null());
 	json_object_set_new(object, "error_pct",

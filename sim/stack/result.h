@@ -48,6 +48,7 @@ struct sl_measure {
 	/* Written to the log, wherever it is, and to all data disks together, parity, copies and log blocks
 	 * that go there included. */
 	int64_t log_bytes, data_bytes;
+	int64_t log_peak_bytes, log_room_bytes, log_need_bytes; /* see sl_pool_stats */
 	uint64_t log_requests; /* of the log devices, flushes included, as iostat counts writes */
 	struct sl_loss loss;
 	int n_resources;

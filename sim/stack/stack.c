@@ -185,6 +185,9 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	sl_series_finish(&ret->series, report->elapsed_ns);
 	sl_pool_stats(stack->pool, now_ns, &pool);
 	ret->log_bytes = pool.log_bytes;
+	ret->log_peak_bytes = pool.log_peak_bytes;
+	ret->log_room_bytes = pool.log_room_bytes;
+	ret->log_need_bytes = pool.log_need_bytes;
 	ret->log_requests = pool.log_requests;
 	ret->data_bytes = pool.data_bytes;
 	add_resource(ret, "guest vCPUs", sl_cpu_utilisation(&stack->guest_cpu, now_ns));

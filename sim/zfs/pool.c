@@ -317,6 +317,10 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 	    .l2arc_hits = pool->arc.cache_hits,
 	    .arc_misses = pool->arc.misses,
 	    .log_bytes = zil->log_bytes,
+	    .log_peak_bytes = zil->log_space.peak,
+	    .log_room_bytes =
+		pool->log.n_disks > 0 ? sl_vdev_top_bytes(&pool->log) * sl_vdev_tops(&pool->log) : 0,
+	    .log_need_bytes = zil->all_space.peak,
 	    .log_requests = log.writes + log.flushes,
 	    .data_bytes = data.bytes_written,
 	    .data = data,

@@ -19,6 +19,8 @@ struct sl_pool_stats {
 	uint64_t zil_failures; /* commits whose log block died with its device: they waited for txgs */
 	uint64_t arc_hits, l2arc_hits, arc_misses; /* reads of records that are no holes */
 	int64_t log_bytes;                         /* written to the log */
+	int64_t log_peak_bytes, log_room_bytes;    /* log devices: in use at most, and what they hold */
+	int64_t log_need_bytes; /* of log blocks in use at most, wherever: what log devices would need */
 	/* Requests to the log devices as iostat counts them: a flush is a write of no bytes. */
 	uint64_t log_requests;
 	int64_t data_bytes; /* written to all data disks together, log blocks included where they go there */

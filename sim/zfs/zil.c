@@ -37,14 +37,36 @@ bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx)
 	       (!zil->config.placed || sl_placed_add(zil->config.placed, itx->txg, itx->file, itx->record));
 }
 
-struct sl_vdev *sl_zil_target(const struct sl_zil *zil)
+static int64_t class_bytes(const struct sl_vdev *vdev)
+{
+	return sl_vdev_top_bytes(vdev) * sl_vdev_tops(vdev);
+}
+
+struct sl_vdev *sl_zil_target(const struct sl_zil *zil, int64_t bytes)
 {
 	const struct sl_zil_config *config = &zil->config;
 
-	if (config->has_slog && sl_vdev_works(config->log)) {
+	if (config->has_slog && sl_vdev_works(config->log) &&
+	    zil->log_space.used + bytes <= class_bytes(config->log)) {
 		return config->log;
 	}
 	return config->special && sl_vdev_works(config->special) ? config->special : config->data;
+}
+
+bool sl_zil_allocate(struct sl_zil *zil, struct sl_vdev *target, uint64_t txg, int64_t bytes)
+{
+	int64_t embedded = sl_vdev_embedded_bytes(target) * sl_vdev_tops(target);
+
+	sl_zil_space_take(&zil->all_space, txg, bytes);
+	if (zil->config.has_slog && target == zil->config.log) {
+		sl_zil_space_take(&zil->log_space, txg, bytes);
+		return false;
+	}
+	if (zil->embedded_space.used + bytes > embedded) {
+		return false;
+	}
+	sl_zil_space_take(&zil->embedded_space, txg, bytes);
+	return true;
 }
 
 uint32_t sl_zil_written_bytes(const struct sl_vdev *target, uint32_t block_bytes, uint32_t used_bytes)
@@ -161,4 +183,7 @@ void sl_zil_synced(struct sl_zil *zil, uint64_t txg)
 {
 	list_drop_synced(&zil->sync, txg);
 	list_drop_synced(&zil->async, txg);
+	sl_zil_space_synced(&zil->log_space, txg);
+	sl_zil_space_synced(&zil->all_space, txg);
+	sl_zil_space_synced(&zil->embedded_space, txg);
 }

@@ -21,7 +21,8 @@
  * block without waiters leaves its flush to the next. Sizes (zil_size.c) follow from what all committers have
  * logged since a block last went out before it was full: so the more committers, the more records in a block.
  *
- * Log devices can die. Blocks go to the log vdevs while one of them works, then to the data vdevs. A commit
+ * Log devices can die, and fill up (zil_space.h). Blocks go to the log vdevs while one of them works and has
+ * room, then to the data vdevs. A commit
  * whose block was lost has failed: its caller waits for the txgs instead (zil_commit: txg_wait_synced).
  */
 #ifndef SL_ZFS_ZIL_H
@@ -38,6 +39,7 @@
 #include "sim/zfs/placed.h"
 #include "sim/zfs/txg.h"
 #include "sim/zfs/vdev.h"
+#include "sim/zfs/zil_space.h"
 
 #define SL_ZIL_PREV_BLOCKS 16
 #define SL_ZIL_BURSTS 8 /* remembered by the size prediction of 2.3 */
@@ -155,6 +157,7 @@ struct sl_zil {
 	uint32_t block_bytes, block_used; /* of the open log block */
 	uint32_t prev_blocks[SL_ZIL_PREV_BLOCKS];
 	uint32_t prev_at;
+	uint64_t batch_txg;     /* of the batch's records, the last */
 	uint64_t batch_bytes;   /* logged so far in this batch (zl_cur_used) */
 	uint32_t *block_writes; /* sizes of the batch's block writes */
 	uint32_t n_blocks, block_room, n_indirect;
@@ -168,8 +171,9 @@ struct sl_zil {
 	bool advancing;
 	/* Counters; a batch is a block in 2.1 and 2.3. The open block is number `blocks` of the chain. */
 	uint64_t batches, commits, blocks, indirect;
-	uint64_t failures; /* commits whose log block was lost */
-	int64_t log_bytes; /* written to the log */
+	uint64_t failures;                                        /* commits whose log block was lost */
+	struct sl_zil_space log_space, all_space, embedded_space; /* on the log devices; anywhere; embedded */
+	int64_t log_bytes;                                        /* written to the log */
 };
 
 /* Borrows everything but its own memory. */

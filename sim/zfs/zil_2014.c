@@ -41,6 +41,7 @@ static void issue_block(struct sl_zil *zil)
 		zil->block_room = room;
 	}
 	zil->block_writes[zil->n_blocks++] = written;
+	(void)sl_zil_allocate(zil, zil->target, zil->batch_txg, zil->block_bytes);
 	zil->prev_blocks[zil->prev_at] = bucket(zil->batch_bytes + SL_ZIL_CHAIN_HEADER);
 	zil->prev_at = (zil->prev_at + 1) % SL_ZIL_PREV_BLOCKS;
 	for (int i = 0; i < SL_ZIL_PREV_BLOCKS; i++) {
@@ -57,6 +58,7 @@ static uint64_t pack_record(struct sl_zil *zil, const struct sl_zil_itx *itx)
 
 	zil->n_indirect += sl_zil_place(zil, itx);
 	zil->batch_bytes += record;
+	zil->batch_txg = itx->txg > zil->batch_txg ? itx->txg : zil->batch_txg;
 	if (zil->block_used + record > zil->block_bytes) {
 		issue_block(zil);
 	}
@@ -70,7 +72,7 @@ static int64_t pack_batch(struct sl_zil *zil)
 {
 	uint64_t copied = 0;
 
-	zil->target = sl_zil_target(zil);
+	zil->target = sl_zil_target(zil, SL_ZIL_MAX_BLOCK);
 	zil->failed = false;
 	zil->batch_bytes = 0;
 	zil->n_blocks = 0;

@@ -17,9 +17,12 @@ void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync);
  * (dmu_sync: EALREADY), and nothing is stored of a hole. */
 bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx);
 
-/* Where log blocks go now (zio_alloc_zil): the log vdevs while one works, in 2.4 the special vdevs, else the
- * data vdevs. */
-struct sl_vdev *sl_zil_target(const struct sl_zil *zil);
+/* Where a log block of `bytes` goes now (zio_alloc_zil): the log vdevs while one works and they have room, in
+ * 2.4 the special vdevs, else the data vdevs. */
+struct sl_vdev *sl_zil_target(const struct sl_zil *zil, int64_t bytes);
+
+/* The block is allocated there; `txg`: of its last record. Returns whether it is one for the embedded log. */
+bool sl_zil_allocate(struct sl_zil *zil, struct sl_vdev *target, uint64_t txg, int64_t bytes);
 
 /* Bytes written to `target` of a block of which used_bytes are filled: raidz writes whole blocks. */
 uint32_t sl_zil_written_bytes(const struct sl_vdev *target, uint32_t block_bytes, uint32_t used_bytes);

@@ -23,6 +23,7 @@ struct sl_zil_lwb {
 	uint32_t preparing;          /* CPU work outstanding before the block can be written */
 	uint32_t writing;            /* writes outstanding */
 	uint64_t number;             /* in the chain */
+	uint64_t txg;                /* of its records, the last */
 	bool issued, written, flushing, flushed, failed;
 	struct sl_vdev *target; /* where it goes */
 	uint64_t tag;
@@ -204,13 +205,13 @@ static void lwb_ready(struct sl_zil_lwb *lwb, int64_t now_ns)
 	struct sl_zil *zil = lwb->zil;
 	uint32_t bytes;
 
-	lwb->target = sl_zil_target(zil);
+	lwb->target = sl_zil_target(zil, lwb->size);
 	bytes = sl_zil_written_bytes(lwb->target, lwb->size, lwb->used);
 	zil->log_bytes += bytes;
 	lwb->block.done.fire = block_done;
 	lwb->block.op = SL_DEV_WRITE;
 	lwb->block.bytes = bytes;
-	lwb->block.log = true;
+	lwb->block.log = sl_zil_allocate(zil, lwb->target, lwb->txg, lwb->size);
 	lwb->block.async = lwb->bulk && lwb->target == zil->config.log && zil->config.has_slog;
 	lwb->block.tag = lwb->tag;
 	lwb->block.mark = sl_history_block_mark(zil->config.history, lwb->number);
@@ -339,6 +340,7 @@ static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx
 	}
 	lwb->used += SL_ZIL_WRITE_HEADER + now;
 	lwb->copied += now;
+	lwb->txg = itx->txg > lwb->txg ? itx->txg : lwb->txg;
 	sl_history_packed(zil->config.history, zil->blocks, itx->write, itx->txg);
 	return now;
 }

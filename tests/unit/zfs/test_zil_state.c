@@ -3,6 +3,7 @@
  * once. A log block that has only headers is 4 KiB: a chain header and 21 of records fit.
  */
 #include "sim/base/rng.h"
+#include "sim/zfs/zil_inner.h"
 #include "tests/unit/zfs/zil_rig.h"
 
 #define NOT_ASKED (-1)
@@ -115,4 +116,42 @@ Test(zil_state, placed_records_are_found_and_forgotten)
 	cr_assert_eq(sl_placed_close(&placed, 9), 0);
 	cr_assert_not(sl_placed_drop(&placed, 3, 0));
 	sl_placed_fini(&placed);
+}
+
+/*
+ * A log device of 1 MiB is full with eight blocks of 128 KiB, so the ninth goes to the data disks. Blocks of
+ * txg 1 are free when it has synced, and can be used when two more have (TXG_DEFER_SIZE): after txg 3. In use
+ * were nine.
+ */
+Test(zil_state, a_full_log_device_gives_way_to_the_data_disks)
+{
+	static const enum sl_zil_generation generations[] = {SL_ZIL_2014, SL_ZIL_21, SL_ZIL_23};
+
+	for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++) {
+		struct rig *rig = rig_new_of(true, generations[i]);
+		uint64_t room = generations[i] == SL_ZIL_2014 ? 7 : 8;
+
+		rig->slog.disk_bytes = MIB;
+		for (uint64_t n = 1; n <= 10; n++) {
+			struct sl_zil_change change = {.file = 1, .txg = 1, .bytes = 128 * KIB - 2 * 192};
+
+			if (n == 10) {
+				for (uint64_t txg = 1; txg <= 3; txg++) {
+					cr_assert_eq(sl_zil_target(&rig->zil, 128 * KIB), &rig->data,
+						     "generation %zu, before txg %d", i, (int)txg);
+					sl_zil_synced(&rig->zil, txg);
+				}
+			}
+			notes_clear(&rig->nas.notes);
+			sl_zil_log(&rig->zil, &change, true);
+			commit_now(rig);
+			cr_assert_eq(notes_count(&rig->nas.notes, "log write 128K") > 0, n <= room || n == 10,
+				     "generation %zu, block %d: %s", i, (int)n, rig->nas.notes.text);
+			cr_assert_eq(notes_count(&rig->nas.notes, "d0 write") > 0, n > room && n != 10);
+		}
+		cr_assert_leq(rig->zil.log_space.peak, MIB);
+		cr_assert(rig->zil.all_space.peak >= 9 * 128 * KIB &&
+			  rig->zil.all_space.peak <= 10 * 128 * KIB);
+		rig_free(rig);
+	}
 }
