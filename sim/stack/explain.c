@@ -103,8 +103,10 @@ static int follow(const struct subject *subject, const struct sl_span *const *ch
 	rc = sl_stack_run(subject->box, &until, &setup, &measure, err);
 	sl_trace_select(trace, NULL, NULL, 0);
 	for (int q = 0; rc == 0 && q < SL_EXPLAIN_QUANTILES; q++) {
-		rc = sl_path_find(trace, chosen[q]->op, subject->box, &ret->path[q]);
-		if (rc < 0) {
+		rc = sl_path_find(trace, chosen[q]->op, subject->box, setup.stopped, &ret->path[q]);
+		if (rc == -EINTR) {
+			(void)sl_err_set(err, rc, "interrupted");
+		} else if (rc < 0) {
 			(void)sl_err_set(err, rc, "workload %s: operation %llu cannot be followed: %s",
 					 until.name, (unsigned long long)chosen[q]->op,
 					 rc == -ENOMEM ? "out of memory"

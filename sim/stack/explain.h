@@ -118,9 +118,11 @@ void sl_explain_fini(struct sl_explain *explain);
 int sl_explain_paths(const struct sl_box *box, const struct sl_workload *workload,
 		     const struct sl_stack_setup *setup, struct sl_explain_cell *ret, struct sl_err *err);
 
-/* Follows operation `op` (a span of layer "guest") through the spans of `trace`. 0, -ENOENT, -ENOMEM.
- * `box` says what kind the disks are. */
-int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box *box, struct sl_path *ret);
+/* Follows operation `op` (a span of layer "guest") through the spans of `trace`. 0, -ENOENT, -ENOMEM,
+ * -EINTR once `stopped` (NULL: never), asked every few milliseconds, is true. `box` says what kind the disks
+ * are. */
+int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box *box, bool (*stopped)(void),
+		 struct sl_path *ret);
 
 /* The path of a write to a bare disk: one layer. 0 or -ENOMEM. */
 int sl_path_of_disk(int64_t latency_ns, struct sl_path *ret);

@@ -78,7 +78,8 @@ struct walk {
 	uint32_t n;
 	struct sl_path *path;
 	bool serial[2]; /* data, log: the disks serve one request at a time */
-	bool failed;    /* out of memory */
+	bool (*stopped)(void);
+	int rc; /* -ENOMEM, or -EINTR: stopped */
 };
 
 static void walk_node(struct walk *walk, const struct node *node, enum kind parent, int64_t lo_ns,
@@ -120,7 +121,7 @@ static void emit(struct walk *walk, enum sl_layer layer, bool waiting, int64_t s
 		struct sl_segment *segments = realloc(path->segments, (size_t)room * sizeof(*path->segments));
 
 		if (!segments) {
-			walk->failed = true;
+			walk->rc = -ENOMEM;
 			return;
 		}
 		path->segments = segments;
@@ -280,6 +281,15 @@ static void walk_leaf(struct walk *walk, const struct node *node, enum kind pare
 	emit_shared(walk, layer, lo_ns, hi_ns, busy_ns);
 }
 
+/* Each step of the walk looks through all spans: with very much in flight all steps take seconds. */
+static bool is_over(struct walk *walk)
+{
+	if (walk->rc == 0 && walk->stopped && walk->stopped()) {
+		walk->rc = -EINTR;
+	}
+	return walk->rc < 0;
+}
+
 /* Accounts for the time of `node` from lo_ns to hi_ns, backwards. */
 static void walk_node(struct walk *walk, const struct node *node, enum kind parent, int64_t lo_ns,
 		      int64_t hi_ns)
@@ -292,7 +302,7 @@ static void walk_node(struct walk *walk, const struct node *node, enum kind pare
 		walk_leaf(walk, node, parent, lo_ns, hi_ns);
 		return;
 	}
-	while (cursor_ns > lo_ns) {
+	while (cursor_ns > lo_ns && !is_over(walk)) {
 		const struct node *child = NULL;
 		bool at_end = cursor_ns == hi_ns && cursor_ns == node->span->end_ns;
 		int64_t from_ns;
@@ -385,9 +395,11 @@ static void reverse(struct sl_path *path)
 	}
 }
 
-int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box *box, struct sl_path *ret)
+int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box *box, bool (*stopped)(void),
+		 struct sl_path *ret)
 {
 	struct walk walk = {.path = ret,
+			    .stopped = stopped,
 			    .serial = {is_serial(box->data, box->n_data), is_serial(box->log, box->n_log)}};
 	struct node root;
 	int rc = collect(&walk, trace, op, &root);
@@ -402,9 +414,9 @@ int sl_path_find(const struct sl_trace *trace, uint64_t op, const struct sl_box 
 	root.kind = is_local(&walk, op) ? KIND_LOCAL : KIND_GUEST;
 	walk_node(&walk, &root, KIND_NONE, root.span->start_ns, root.span->end_ns);
 	free(walk.nodes);
-	if (walk.failed) {
+	if (walk.rc < 0) {
 		sl_path_fini(ret);
-		return -ENOMEM;
+		return walk.rc;
 	}
 	reverse(ret);
 	return 0;

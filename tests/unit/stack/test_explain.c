@@ -82,7 +82,7 @@ Test(explain, an_operation_is_followed_through_work_that_others_began)
 	struct sl_path path;
 
 	box.log[0].kind = SL_DEV_SSD;
-	cr_assert_eq(sl_path_find(trace, 7, &box, &path), 0);
+	cr_assert_eq(sl_path_find(trace, 7, &box, NULL, &path), 0);
 	cr_assert_str_eq(path.name, "transaction");
 	cr_assert_eq(path.start_ns, 1000);
 	cr_assert_eq(path.latency_ns, 100);
@@ -118,7 +118,7 @@ Test(explain, a_commit_in_flight_that_was_joined_counts_from_the_end_of_the_own_
 	span(t, "jbd2", "commit", 3, 10, 50);
 	span(t, "ext4", "fsync", 9, 0, 50);
 	span(t, "guest", "fsync", 9, 0, 50);
-	cr_assert_eq(sl_path_find(t, 9, &box, &path), 0);
+	cr_assert_eq(sl_path_find(t, 9, &box, NULL, &path), 0);
 	check_tiles(&path);
 	check_layer(&path, SL_LAYER_FS, 2, 10);
 	check_layer(&path, SL_LAYER_HYP, 38, 0);
@@ -145,7 +145,7 @@ Test(explain, waiting_in_a_disk_is_known_where_it_serves_one_request_at_a_time)
 		span(t, "nfsd", "call", 2, 0, 100);
 		span(t, "hypervisor", "NFS call", 2, 0, 100);
 		span(t, "guest", "read", 2, 0, 100);
-		cr_assert_eq(sl_path_find(t, 2, &box, &path), 0);
+		cr_assert_eq(sl_path_find(t, 2, &box, NULL, &path), 0);
 		check_tiles(&path);
 		check_layer(&path, SL_LAYER_DATA_DISK, cases[i].service_ns, cases[i].waiting_ns);
 		cr_assert_eq(path.reads, 1);
@@ -154,13 +154,33 @@ Test(explain, waiting_in_a_disk_is_known_where_it_serves_one_request_at_a_time)
 	}
 }
 
+static int asked;
+
+static bool at_third_question(void)
+{
+	return ++asked == 3;
+}
+
+/* Each step of the walk asks once. The one above takes more than three; the third true ends it. */
+Test(explain, a_walk_that_is_stopped_ends_at_that_step)
+{
+	struct sl_trace *trace = shared_commit();
+	struct sl_box box = {.n_data = 1, .n_log = 1};
+	struct sl_path path;
+
+	cr_assert_eq(sl_path_find(trace, 7, &box, at_third_question, &path), -EINTR);
+	cr_assert_eq(asked, 3);
+	cr_assert_null(path.segments);
+	sl_trace_free(trace);
+}
+
 Test(explain, an_operation_that_is_not_in_the_trace_is_an_error)
 {
 	struct sl_trace *trace = shared_commit();
 	struct sl_box box = {.n_data = 1};
 	struct sl_path path;
 
-	cr_assert_eq(sl_path_find(trace, 5, &box, &path), -ENOENT);
+	cr_assert_eq(sl_path_find(trace, 5, &box, NULL, &path), -ENOENT);
 	sl_trace_free(trace);
 }
 
