@@ -29,12 +29,8 @@ struct sl_loop {
 
 static inline void loop_fire_top(struct sl_loop *loop)
 {
-	struct sl_timer *timer;
+	struct sl_timer *timer = sl_pending_take(&loop->pending);
 
-	if (loop->lateness != NULL) {
-		sl_hist_add(loop->lateness, loop->now_ns - sl_pending_due(&loop->pending));
-	}
-	timer = sl_pending_take(&loop->pending);
 	loop->fired++;
 	timer->armed = false;
 	timer->fire(timer, loop->now_ns);
@@ -49,6 +45,7 @@ static void loop_fire_due(struct sl_loop *loop)
 
 	while (loop->pending.count > 0 && sl_pending_due(&loop->pending) <= loop->now_ns &&
 	       loop->pending.slot[sl_pending_top(&loop->pending)].seq < first_new && !loop->stop) {
+		sl_hist_add(loop->lateness, loop->now_ns - sl_pending_due(&loop->pending));
 		loop_fire_top(loop);
 	}
 }
