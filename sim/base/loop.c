@@ -11,8 +11,7 @@
 /* Rounds of timers that follow each other at one instant before descriptors are looked at again: enough for a
  * call that is answered at once (submit, completion, reply). */
 #define ROUNDS_MAX 4
-#define ASK_EVERY \
-	256u /* wake-ups: of 100 ns to some microseconds each, milliseconds where very much is in flight */
+#define ASK_EVERY 64u /* wake-ups: of 100 ns mostly, of a millisecond where one gathers many requests */
 
 struct sl_loop {
 	struct sl_waiter *waiter;

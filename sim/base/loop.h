@@ -83,8 +83,8 @@ int sl_loop_run_until(struct sl_loop *loop, int64_t until_ns, struct sl_err *err
  * signal handlers (watch a signalfd instead). */
 void sl_loop_stop(struct sl_loop *loop);
 
-/* For runs that take long on the wall though time is virtual: `stopped`, asked every few thousand wake-ups (a
- * matter of milliseconds), ends sl_loop_run with -EINTR once it is true. NULL, as at first: never. */
+/* For runs that take long on the wall though time is virtual: `stopped`, asked every 64 wake-ups (a matter
+ * of milliseconds), ends sl_loop_run with -EINTR once it is true. NULL, as at first: never. */
 void sl_loop_set_stopped(struct sl_loop *loop, bool (*stopped)(void));
 
 /* Due time of the earliest pending timer, SL_NEVER when there is none: what drives one loop by another. Not
