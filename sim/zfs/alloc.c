@@ -6,7 +6,8 @@
 #define METASLAB_MAX_BYTES (INT64_C(1) << 34) /* zfs_vdev_max_ms_shift */
 #define METASLABS 200                         /* zfs_vdev_default_ms_count */
 #define EMBEDDED_MIN 64                       /* zfs_embedded_slog_min_ms */
-#define READY_PER_ALLOCATOR 3 /* metaslab_group_alloc_normal: with fewer metaslabs all share one allocator \
+#define READY_PER_ALLOCATOR                                                                                \
+	3                     /* metaslab_group_alloc_normal: with fewer metaslabs all share one allocator \
 			       */
 #define SECTOR_BYTES 8192     /* places are multiples of the largest sector, 2^13 */
 #define FREE_MIN 0.04         /* metaslab_df_free_pct */

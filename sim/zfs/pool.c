@@ -5,7 +5,8 @@
 
 #include "sim/zfs/pool_inner.h"
 
-#define META_RECORD 256u /* bytes of a TX_CREATE and the like */
+#define META_RECORD 256u     /* bytes of a TX_CREATE and the like */
+#define WRLOG_SYNC_SHARE 0.3 /* of zfs_dirty_data_max: zfs_wrlog_data_max x (20 + 10) / 200 */
 
 /* One store request on its way through the pool. */
 struct pool_call {
@@ -66,6 +67,17 @@ static void commit(struct pool_call *call, int64_t now_ns)
 	sl_zil_commit(&pool->zil, now_ns, call->req->file, &call->waiter);
 }
 
+/* dsl_pool_wrlog_count: much in the log is a reason to sync, like much that is dirty. */
+static void kick_txg(struct sl_pool *pool, int64_t now_ns)
+{
+	const struct sl_zil_space *wrlog = pool->throttle.wrlog;
+	double logged = wrlog ? (double)wrlog->of_txg[pool->txg.open % SL_ZIL_SPACE_TXGS] : 0;
+
+	if (logged > WRLOG_SYNC_SHARE * (double)pool->txg.config.dirty_max_bytes) {
+		sl_txg_kick(&pool->txg, now_ns);
+	}
+}
+
 static void log_change(struct sl_pool *pool, const struct sl_store_req *req, uint32_t bytes, bool sync)
 {
 	struct sl_zil_change change = {
@@ -91,6 +103,7 @@ static void write_filled(struct pool_call *call, int64_t now_ns)
 	bool stable = req->stable != SL_UNSTABLE || pool->sync == SL_SYNC_ALWAYS;
 
 	log_change(pool, req, req->bytes, stable);
+	kick_txg(pool, now_ns);
 	if (stable) {
 		req->stable = SL_FILE_SYNC;
 		commit(call, now_ns);

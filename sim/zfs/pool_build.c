@@ -106,9 +106,8 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 	}
 	sl_vdev_init(&pool->data, &config, pool->loop, pool->cpu, pool->trace);
 	config.layout = SL_VDEV_STRIPE;
-	config.alloc = (struct sl_alloc_config){.allocators = allocators(box),
-						.far_copies = is_old(box),
-						.embedded_log = box->zil >= SL_ZIL_24};
+	config.alloc = (struct sl_alloc_config){
+	    .allocators = allocators(box), .far_copies = is_old(box), .embedded_log = box->zil >= SL_ZIL_24};
 	config.join_bytes = JOIN_BYTES;
 	config.layer = "special vdev";
 	sl_vdev_init(&pool->special, &config, pool->loop, pool->cpu, pool->trace);
@@ -240,6 +239,7 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .compress_ratio = pool->txg.config.compress_ratio,
 	};
 
+	pool->throttle.wrlog = box->zil >= SL_ZIL_21 ? &pool->zil.wrlog : NULL;
 	sl_zil_init(&pool->zil, &config, pool->loop, pool->cpu, pool->trace);
 }
 

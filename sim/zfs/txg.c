@@ -348,6 +348,13 @@ static void arm_sync(struct sl_txg *txg, int64_t now_ns)
 	}
 }
 
+void sl_txg_kick(struct sl_txg *txg, int64_t now_ns)
+{
+	if (!txg->syncing) {
+		sl_loop_arm(txg->loop, &txg->timer, now_ns);
+	}
+}
+
 /* Does a write of [offset, offset + bytes) leave a part of this record as it was? */
 static bool covers_in_part(const struct sl_txg *txg, uint64_t record, int64_t offset, uint32_t bytes)
 {

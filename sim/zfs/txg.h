@@ -104,6 +104,9 @@ int64_t sl_txg_unsynced(const struct sl_txg *txg);
  * that synchronous ones find short queues (vdev_queue_max_async_writes). */
 int sl_txg_async_limit(const struct sl_txg *txg);
 
+/* The open txg has enough in it for whatever reason: it syncs as soon as none does (txg_kick). */
+void sl_txg_kick(struct sl_txg *txg, int64_t now_ns);
+
 /* Waits for everything written so far, as a failed commit does: for the open txg and the two after it, which
  * follow each other without delay (TXG_DEFER_SIZE). */
 void sl_txg_wait(struct sl_txg *txg, int64_t now_ns, struct sl_txg_waiter *waiter);

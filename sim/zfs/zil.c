@@ -4,6 +4,8 @@
 
 #include "sim/zfs/zil_inner.h"
 
+#define DEFER_TXGS 2 /* TXG_DEFER_SIZE */
+
 static void list_add(struct sl_zil_list *list, const struct sl_zil_itx *itx)
 {
 	if (list->count == list->room) {
@@ -183,7 +185,10 @@ void sl_zil_synced(struct sl_zil *zil, uint64_t txg)
 {
 	list_drop_synced(&zil->sync, txg);
 	list_drop_synced(&zil->async, txg);
-	sl_zil_space_synced(&zil->log_space, txg);
-	sl_zil_space_synced(&zil->all_space, txg);
-	sl_zil_space_synced(&zil->embedded_space, txg);
+	sl_zil_space_free(&zil->wrlog, txg);
+	if (txg > DEFER_TXGS) {
+		sl_zil_space_free(&zil->log_space, txg - DEFER_TXGS);
+		sl_zil_space_free(&zil->all_space, txg - DEFER_TXGS);
+		sl_zil_space_free(&zil->embedded_space, txg - DEFER_TXGS);
+	}
 }

@@ -173,7 +173,9 @@ struct sl_zil {
 	uint64_t batches, commits, blocks, indirect;
 	uint64_t failures;                                        /* commits whose log block was lost */
 	struct sl_zil_space log_space, all_space, embedded_space; /* on the log devices; anywhere; embedded */
-	int64_t log_bytes;                                        /* written to the log */
+	struct sl_zil_space
+	    wrlog;         /* data of writes that went into log records, on disk with no txg yet (dp_wrlog) */
+	int64_t log_bytes; /* written to the log */
 };
 
 /* Borrows everything but its own memory. */

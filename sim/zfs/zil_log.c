@@ -75,6 +75,8 @@ static void log_write(struct sl_zil *zil, const struct sl_zil_change *change, in
 		itx.record = (uint64_t)offset_bytes / zil->config.recordsize_bytes;
 		itx.bytes = itx.indirect ? 0 : part;
 		sl_zil_add(zil, &itx, sync);
+		sl_zil_space_take(&zil->wrlog, itx.txg,
+				  change->meta ? 0 : itx.bytes); /* dsl_pool_wrlog_count */
 		offset_bytes += part;
 		bytes -= part;
 	} while (bytes > 0);

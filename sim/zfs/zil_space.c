@@ -1,7 +1,5 @@
 #include "sim/zfs/zil_space.h"
 
-#define DEFER_TXGS 2 /* TXG_DEFER_SIZE */
-
 void sl_zil_space_take(struct sl_zil_space *space, uint64_t txg, int64_t bytes)
 {
 	space->of_txg[txg % SL_ZIL_SPACE_TXGS] += bytes;
@@ -9,9 +7,9 @@ void sl_zil_space_take(struct sl_zil_space *space, uint64_t txg, int64_t bytes)
 	space->peak = space->used > space->peak ? space->used : space->peak;
 }
 
-void sl_zil_space_synced(struct sl_zil_space *space, uint64_t txg)
+void sl_zil_space_free(struct sl_zil_space *space, uint64_t txg)
 {
-	while (space->freed + DEFER_TXGS < txg) {
+	while (space->freed < txg) {
 		int64_t *bytes;
 
 		space->freed++;

@@ -1,7 +1,9 @@
 /*
- * Space that log blocks take up. A block is freed when the txg of its last record has synced (zil_sync), and
- * what is freed can be allocated again two txgs later (TXG_DEFER_SIZE, metaslab_sync_done): a log device
- * holds what is logged in five txgs, of which one is open and one syncs.
+ * What the log holds, by the txg that makes it needless.
+ *
+ * Space of log blocks: a block is freed when the txg of its last record has synced (zil_sync), and what is
+ * freed can be allocated again two txgs later (TXG_DEFER_SIZE, metaslab_sync_done): a log device holds what
+ * is logged in five txgs, of which one is open and one syncs.
  */
 #ifndef SL_ZFS_ZIL_SPACE_H
 #define SL_ZFS_ZIL_SPACE_H
@@ -19,7 +21,7 @@ struct sl_zil_space {
 /* A block of `bytes` with records up to `txg` is allocated. */
 void sl_zil_space_take(struct sl_zil_space *space, uint64_t txg, int64_t bytes);
 
-/* A txg is on disk. */
-void sl_zil_space_synced(struct sl_zil_space *space, uint64_t txg);
+/* What was taken for txgs up to this one is given back. */
+void sl_zil_space_free(struct sl_zil_space *space, uint64_t txg);
 
 #endif

@@ -472,3 +472,40 @@ Test(pool, a_device_below_64_mib_is_refused)
 	cr_assert_not_null(strstr(err.msg, "log device 0"), "%s", err.msg);
 	rig_free(rig);
 }
+
+/*
+ * The same 64 KiB written and synced again and again, one record, are never much that is dirty; what counts
+ * since 2.1 is the log. zfs_dirty_data_max is a tenth of 10 GB; after 0.3 GB, 4578 writes, the txg is kicked:
+ * one txg is on disk after 4600 writes, which take less than the 5 s of zfs_txg_timeout. In 2.0 there is
+ * none.
+ */
+Test(pool, much_in_the_log_kicks_the_txg)
+{
+	for (int zil = SL_ZFS_20; zil <= SL_ZFS_21; zil++) {
+		struct rig *rig = rig_new(SL_SYNC_STANDARD);
+		struct sl_store_req write = file_sync;
+
+		rig->box.zil = zil;
+		rig->box.zil_commit_cpu_ns = 0;
+		rig_start(rig, 0);
+		write.bytes = 64 << 10;
+		for (int i = 0; i < 4600; i++) {
+			struct call call = {.req = write, .done_ns = -1};
+
+			call.req.done = (struct sl_timer){.fire = call_done};
+			sl_store_submit(rig->store, sl_loop_now(rig->nas.loop), &call.req);
+			while (call.done_ns < 0) {
+				cr_assert_eq(sl_loop_run_until(rig->nas.loop,
+							       sl_loop_now(rig->nas.loop) + 100 * US, NULL),
+					     0);
+			}
+			if (i == 4500) {
+				cr_assert_eq(stats_of(rig).txgs, 0, "generation %d", zil);
+			}
+		}
+		cr_assert_lt(sl_loop_now(rig->nas.loop), 5 * SEC);
+		cr_assert_eq(sl_loop_run_until(rig->nas.loop, sl_loop_now(rig->nas.loop) + 50 * MS, NULL), 0);
+		cr_assert_eq(stats_of(rig).txgs, zil == SL_ZFS_20 ? 0 : 1, "generation %d", zil);
+		rig_free(rig);
+	}
+}

@@ -96,3 +96,27 @@ Test(throttle, at_the_maximum_writers_wait_for_the_txg)
 	cr_assert_eq(write.at_ns, sl_loop_now(rig->nas.loop));
 	rig_free(rig);
 }
+
+/* zfs_wrlog_data_max is twice zfs_dirty_data_max: the same curve for what is in the log, here with nothing
+ * dirty; 1600 records are 80 % of 2000. At the maximum the longest delay, and nobody blocks. */
+Test(throttle, what_is_in_the_log_delays_too)
+{
+	static const struct {
+		int records;
+		int64_t delay_us;
+	} rows[] = {{1200, 0}, {1600, 500}, {1800, 1500}, {2000, 100000}, {3000, 100000}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig *rig = rig_new(0);
+		struct sl_zil_space wrlog = {0};
+		struct write write = write_new();
+
+		sl_zil_space_take(&wrlog, 1, rows[i].records * 128 * KIB);
+		rig->throttle.wrlog = &wrlog;
+		sl_throttle_enter(&rig->throttle, 0, &write.entry);
+		cr_assert_eq(sl_loop_run_until(rig->nas.loop, SEC, NULL), 0);
+		cr_assert_eq(write.at_ns / US, rows[i].delay_us, "%d records: %lld", rows[i].records,
+			     (long long)write.at_ns);
+		rig_free(rig);
+	}
+}
