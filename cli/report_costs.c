@@ -301,7 +301,7 @@ static void text_log_space(const struct sl_report *report, FILE *out)
 
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
 		const struct sl_cell *cell = most_log(report, v);
-		char space[128], label[SL_REPORT_NAME];
+		char space[160], label[SL_REPORT_NAME];
 
 		if (cell) {
 			log_space(&cell->measure, space, sizeof(space));
@@ -327,7 +327,7 @@ static void html_row(const struct sl_report *report, const struct sl_cell *cell,
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_loss *loss = &cell->measure.loss;
 	struct sl_endurance e;
-	char lost[48], bytes[32] = "-", span[32] = "-", space[128] = "-", label[SL_REPORT_NAME];
+	char lost[48], bytes[32] = "-", span[32] = "-", space[160] = "-", label[SL_REPORT_NAME];
 
 	if (sl_costs_endurance(sc, cell, &e)) {
 		sl_costs_bytes(e.log_bytes_per_day, bytes, sizeof(bytes));
