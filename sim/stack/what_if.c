@@ -106,8 +106,10 @@ static bool apply_pool(int layer, struct sl_box *box)
 {
 	switch (layer) {
 	case SL_LAYER_ZFS:
-		box->zfs_copy_bps = NO_LIMIT;
-		box->zfs_record_cpu_ns = box->zfs_sync_cpu_ns = 0;
+		box->zfs_copy_bps = box->zfs_buffer_bps = NO_LIMIT;
+		box->zfs_checksum_bps = box->zfs_lz4_bps = box->zfs_lz4_skip_bps = NO_LIMIT;
+		box->zfs_record_cpu_ns = box->zfs_dirty_cpu_ns = 0;
+		box->zfs_issue_cpu_ns = box->zfs_sync_cpu_ns = 0;
 		return true;
 	case SL_LAYER_ZIL:
 		box->zil_commit_cpu_ns = 0;

@@ -187,6 +187,14 @@ static void note_partial(struct pool_call *call, uint32_t partial)
 	}
 }
 
+/* CPU of a writer for the records that its write has made dirty: those covered whole get a new buffer, the
+ * others are looked up and filled. */
+static int64_t dirty_cpu_ns(const struct sl_pool *pool, struct sl_txg_touch touch)
+{
+	return pool->dirty_cpu_ns * touch.fresh + pool->whole_cpu_ns * (touch.fresh - touch.partial) +
+	       pool->partial_cpu_ns * touch.partial;
+}
+
 /* Marks what the call changes dirty. Returns its CPU time. */
 static int64_t call_begin(struct pool_call *call, int64_t now_ns)
 {
@@ -199,7 +207,7 @@ static int64_t call_begin(struct pool_call *call, int64_t now_ns)
 	case SL_STORE_WRITE:
 		touch = sl_txg_dirty(&pool->txg, now_ns, req->file, req->offset_bytes, req->bytes, req->zero);
 		note_partial(call, touch.partial);
-		return copy_ns + pool->record_cpu_ns * touch.fresh;
+		return copy_ns + dirty_cpu_ns(pool, touch);
 	case SL_STORE_READ:
 		return copy_ns;
 	case SL_STORE_META:

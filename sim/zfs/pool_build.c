@@ -9,7 +9,10 @@
 #define DIRTY_MAX_MAX 4294967296.0  /* zfs_dirty_data_max_max since 2.0 */
 #define DIRTY_SYNC_BYTES (64 << 20) /* zfs_dirty_data_sync of 0.6.3 */
 #define DIRTY_SYNC_SHARE 0.2        /* zfs_dirty_data_sync_percent since 0.8 */
-#define RECORD_UNIT 131072.0        /* the record size that the per-record CPU costs are stated for */
+#define RECORD_UNIT 131072.0        /* the record size that zfs.record_cpu is stated for */
+#define BATCH_PCT_OLD 75            /* zio_taskq_batch_pct */
+#define BATCH_PCT 80                /* since 2.1 */
+#define SYNC_TASKQ_PCT 75           /* zfs_sync_taskq_batch_pct, since 0.8 */
 #define JOIN_BYTES (128 << 10)      /* zfs_vdev_aggregation_limit of 2014, ..._non_rotating since */
 #define JOIN_ROTATING (1 << 20)     /* zfs_vdev_aggregation_limit of 2.1 */
 #define PREFETCH_RECORDS_OLD 256    /* zfetch_block_cap of 0.6.3 */
@@ -135,13 +138,25 @@ static int add_all_disks(struct sl_pool *pool, const struct sl_box *box, uint64_
 	return rc == 0 ? add_disks(&pool->cache, box->cache, box->n_cache, "cache", seed, err) : rc;
 }
 
-/* Logical size / physical size of records. However well they compress, something is written. */
+/* What is written of a record: compressed, in whole sectors, unless that saves less than an eighth
+ * (zio_compress_data) or no sector. */
+static int64_t stored_bytes(const struct sl_box *box)
+{
+	int64_t size = (int64_t)box->recordsize_bytes, sector = INT64_C(1) << box->ashift, stored;
+
+	if (box->compression == SL_COMPRESS_OFF) {
+		return size;
+	}
+	stored = (int64_t)((double)size / box->compress_ratio);
+	stored += (double)stored * box->compress_ratio < (double)size;
+	stored = stored <= size - size / 8 ? (stored + sector - 1) / sector * sector : size;
+	return stored < size ? stored : size;
+}
+
+/* Logical size / physical size of records. */
 static double stored_ratio(const struct sl_box *box)
 {
-	double ratio =
-	    box->compress_ratio < box->recordsize_bytes ? box->compress_ratio : box->recordsize_bytes;
-
-	return box->compression == SL_COMPRESS_LZ4 ? ratio : 1;
+	return box->recordsize_bytes / (double)stored_bytes(box);
 }
 
 /* zfs_dirty_data_max */
@@ -155,7 +170,7 @@ static int64_t dirty_max(const struct sl_box *box)
 /* Where records go: small ones to the special vdevs, when there are some (special_small_blocks). */
 static struct sl_vdev *records_vdev(struct sl_pool *pool, const struct sl_box *box)
 {
-	bool small = box->recordsize_bytes / stored_ratio(box) <= box->special_small_bytes;
+	bool small = (double)stored_bytes(box) <= box->special_small_bytes;
 
 	return small && box->n_special > 0 ? &pool->special : &pool->data;
 }
@@ -178,6 +193,38 @@ static void txg_synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_n
 	}
 }
 
+/* Time of going over so many bytes; a rate of 0 = free. */
+static double bytes_ns(double bytes, double bps)
+{
+	return bps > 0 ? bytes * 1e9 / bps : 0;
+}
+
+/* CPU of the zio pipeline for a record that is written: what each costs, a try to compress it, checksum, and
+ * native encryption. */
+static int64_t record_cpu_ns(const struct sl_pool *pool, const struct sl_box *box)
+{
+	double size = box->recordsize_bytes, stored = (double)stored_bytes(box), ns = box->zfs_sync_cpu_ns;
+
+	if (box->compression == SL_COMPRESS_LZ4) {
+		ns += bytes_ns(size, stored < size ? box->zfs_lz4_bps : box->zfs_lz4_skip_bps);
+	}
+	return (int64_t)(ns + bytes_ns(stored, box->zfs_checksum_bps) + bytes_ns(stored, pool->crypt_bps));
+}
+
+/* The same for one that turns out to be all zero: it is looked through, at the pace of a checksum. */
+static int64_t hole_cpu_ns(const struct sl_box *box)
+{
+	return (int64_t)(box->zfs_sync_cpu_ns + bytes_ns(box->recordsize_bytes, box->zfs_checksum_bps));
+}
+
+/* So many per cent of the CPUs, but one at least. */
+static uint32_t threads(const struct sl_box *box, int64_t percent)
+{
+	int64_t n = box->nas_vcpus * percent / 100;
+
+	return n > 0 ? (uint32_t)n : 1;
+}
+
 static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
 	struct sl_txg_config config = {
@@ -185,20 +232,20 @@ static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .meta = box->n_special > 0 ? &pool->special : &pool->data,
 	    .timeout_ns = (int64_t)box->txg_timeout_ns,
 	    .async_write_min = pool->data.config.async_write_min,
-	    .record_sync_cpu_ns = (int64_t)(box->zfs_sync_cpu_ns * box->recordsize_bytes / RECORD_UNIT),
+	    .feeders = is_old(box) ? 1 : threads(box, SYNC_TASKQ_PCT),
+	    .workers = threads(box, is_old(box) ? BATCH_PCT_OLD : BATCH_PCT),
+	    .issue_cpu_ns = (int64_t)box->zfs_issue_cpu_ns,
+	    .record_cpu_ns = record_cpu_ns(pool, box),
+	    .hole_cpu_ns = hole_cpu_ns(box),
 	    .recordsize_bytes = (uint32_t)box->recordsize_bytes,
+	    .stored_bytes = stored_bytes(box),
 	    .indirect_bytes = is_old(box) ? 16384 : 131072, /* DN_MAX_INDBLKSHIFT */
-	    .compress_ratio = stored_ratio(box),
 	    .holes = pool->holes,
 	    .dirty_max_bytes = dirty_max(box),
 	    .dirty_sync_bytes =
 		is_old(box) ? DIRTY_SYNC_BYTES : (int64_t)(DIRTY_SYNC_SHARE * (double)dirty_max(box)),
 	};
 
-	if (pool->crypt_bps > 0) {
-		config.record_crypt_cpu_ns =
-		    (int64_t)(box->recordsize_bytes / stored_ratio(box) * 1e9 / pool->crypt_bps);
-	}
 	sl_txg_init(&pool->txg, &config, pool->loop, pool->cpu, pool->trace);
 	pool->txg.history = env->history;
 	pool->txg.on_synced = txg_synced;
@@ -232,11 +279,11 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .bulk_bytes = bulk_bytes(box),
 	    .txg = &pool->txg,
 	    .commit_cpu_ns = (int64_t)box->zil_commit_cpu_ns,
-	    .indirect_cpu_ns = pool->txg.config.record_sync_cpu_ns + pool->txg.config.record_crypt_cpu_ns,
+	    .indirect_cpu_ns = pool->txg.config.record_cpu_ns,
 	    .copy_bps = box->zfs_copy_bps,
 	    .crypt_bps = pool->crypt_bps,
 	    .recordsize_bytes = pool->txg.config.recordsize_bytes,
-	    .compress_ratio = pool->txg.config.compress_ratio,
+	    .compress_ratio = stored_ratio(box),
 	};
 
 	pool->throttle.wrlog = box->zil >= SL_ZIL_21 ? &pool->zil.wrlog : NULL;
@@ -256,11 +303,10 @@ double sl_pool_arc_bytes(const struct sl_box *box)
 
 static void init_arc(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
-	double ratio = stored_ratio(box);
 	struct sl_arc_config config = {
 	    .memory_bytes = box->nas_memory_bytes * ARC_SHARE,
 	    .working_set_bytes = (double)env->working_set_bytes / memory_ratio(box),
-	    .record_bytes = (int64_t)(box->recordsize_bytes / ratio),
+	    .record_bytes = stored_bytes(box),
 	    .cache = box->n_cache > 0 ? &pool->cache : NULL,
 	    .filled = box->l2arc_filled,
 	    .feed_bytes = (int64_t)box->l2arc_write_max_bytes,
@@ -324,7 +370,9 @@ int sl_pool_build(struct sl_pool *pool, const struct sl_box *box, const struct s
 	pool->holes = box->compression != SL_COMPRESS_OFF;
 	pool->copy_bps = box->zfs_copy_bps;
 	pool->crypt_bps = box->encryption == SL_ENCRYPT_ZFS ? box->zfs_crypt_bps : 0;
-	pool->record_cpu_ns = (int64_t)(box->zfs_record_cpu_ns * box->recordsize_bytes / RECORD_UNIT);
+	pool->dirty_cpu_ns = (int64_t)box->zfs_dirty_cpu_ns;
+	pool->whole_cpu_ns = (int64_t)bytes_ns(box->recordsize_bytes, box->zfs_buffer_bps);
+	pool->partial_cpu_ns = (int64_t)(box->zfs_record_cpu_ns * box->recordsize_bytes / RECORD_UNIT);
 	init_vdevs(pool, box);
 	init_txg(pool, box, env);
 	init_zil(pool, box, env);

@@ -22,7 +22,8 @@ struct sl_pool {
 	struct sl_reader reader;
 	struct sl_slab calls;
 	double copy_bps, crypt_bps; /* crypt_bps: native encryption; 0 = none */
-	int64_t record_cpu_ns;
+	/* Of a writer, for each record that becomes dirty, and for one written whole or in part. */
+	int64_t dirty_cpu_ns, whole_cpu_ns, partial_cpu_ns;
 	int sync;
 	bool holes;
 	struct sl_timer log_fails;

@@ -1,8 +1,8 @@
 /*
  * Transaction groups: what is dirty, and writing it out every zfs_txg_timeout. One txg is open, at most one
- * is syncing. Syncing costs CPU per record (compression, checksum, parity) and, for records that are not all
- * zero, writes to the data vdevs, 1 to 10 at a time per disk depending on how much is dirty; then labels and
- * flushes. All-zero records become holes under compression: CPU only.
+ * is syncing. Syncing costs CPU per record, on several threads, and, for records that are not all zero,
+ * writes to the data vdevs, 1 to 10 at a time per disk depending on how much is dirty; both overlap (see
+ * txg_sync.c). Then come labels and flushes. All-zero records become holes under compression: CPU only.
  */
 #ifndef SL_ZFS_TXG_H
 #define SL_ZFS_TXG_H
@@ -18,15 +18,17 @@
 #include "sim/zfs/vdev.h"
 
 struct sl_txg_config {
-	struct sl_vdev *data;        /* where records go */
-	struct sl_vdev *meta;        /* where metadata goes: the special vdevs, or the same */
-	int64_t timeout_ns;          /* zfs_txg_timeout */
-	int async_write_min;         /* zfs_vdev_async_write_min_active */
-	int64_t record_sync_cpu_ns;  /* CPU to sync one record */
-	int64_t record_crypt_cpu_ns; /* and to encrypt it, when it is no hole */
+	struct sl_vdev *data;      /* where records go */
+	struct sl_vdev *meta;      /* where metadata goes: the special vdevs, or the same */
+	int64_t timeout_ns;        /* zfs_txg_timeout */
+	int async_write_min;       /* zfs_vdev_async_write_min_active */
+	uint32_t feeders, workers; /* sync threads, when as many files are dirty; issue threads */
+	int64_t issue_cpu_ns;      /* CPU of a sync thread per record */
+	int64_t record_cpu_ns;     /* CPU of an issue thread per record that is written ... */
+	int64_t hole_cpu_ns;       /* ... and per record that turns out to be all zero */
 	uint32_t recordsize_bytes;
+	int64_t stored_bytes;     /* what is written of a record that is not all zero */
 	uint32_t indirect_bytes;  /* size of an indirect block (DN_MAX_INDBLKSHIFT) */
-	double compress_ratio;    /* of non-zero records */
 	bool holes;               /* compression is on: zero records cost no write */
 	int64_t dirty_max_bytes;  /* zfs_dirty_data_max */
 	int64_t dirty_sync_bytes; /* dirty data that starts a sync before the timeout */
@@ -45,6 +47,36 @@ struct sl_txg_set {
 	uint32_t room, count; /* room: a power of two */
 };
 
+/* What a txg has to write. */
+struct sl_txg_work {
+	uint32_t records, holes; /* records that are written, and that are all zero */
+	uint32_t placed;         /* of the records, in place already, by the log */
+	uint32_t dnodes;         /* blocks of dnodes */
+	uint32_t files;          /* that the records belong to */
+	int64_t bytes;           /* dirty, in whole records */
+};
+
+/* Records between two stages of a sync. */
+struct sl_txg_lot {
+	uint32_t records, holes;
+};
+
+/* The syncing txg. Private to txg_sync.c. */
+struct sl_txg_sync {
+	struct sl_txg_work work;
+	struct sl_txg_lot dirty, fed; /* for the sync threads, and for the issue threads */
+	uint32_t worked;              /* records to be written */
+	uint32_t feeding, working;    /* threads that have something to do */
+	uint32_t feeders;             /* sync threads */
+	uint32_t in_flight;           /* blocks */
+	uint32_t records_left;        /* records and holes that are not done yet */
+	uint32_t meta_left;           /* blocks of metadata to issue ... */
+	uint32_t small_left;          /* ... of which so many are small ones, the last */
+	int flushes_left, flushing;
+	struct sl_slab ios, slices;
+	struct sl_vdev_io flush, meta_flush;
+};
+
 struct sl_txg {
 	struct sl_txg_config config;
 	struct sl_loop *loop;
@@ -57,24 +89,14 @@ struct sl_txg {
 	struct sl_history *history; /* borrowed, may be NULL */
 	uint64_t open;              /* number of the open txg */
 	struct sl_txg_set dirty;
-	struct sl_placed placed;                           /* of the dirty records */
-	uint32_t dirty_records, dirty_holes, dirty_dnodes; /* of the open txg; dnodes: blocks of them */
+	struct sl_placed placed;      /* of the dirty records */
+	uint64_t last_file;           /* that a record was dirtied of */
+	struct sl_txg_work dirty_now; /* of the open txg; its bytes are dirty_bytes */
 	int64_t dirty_bytes;
 	struct sl_timer timer;
 	bool syncing, timer_missed;
-	/* of the syncing txg */
-	int64_t sync_start_ns, closed_ns;
-	uint32_t cpu_left, writes_left; /* records to work on, writes to issue */
-	uint32_t meta_left;             /* of the writes, so many are metadata, the last ones ... */
-	uint32_t small_left;            /* ... and of these, so many are small ones */
-	uint32_t in_flight;
-	uint32_t parts; /* of the syncing txg: records to work on and writes */
-	int64_t write_bytes, sync_bytes;
-	struct sl_cpu_job job;
-	struct sl_slab ios;
-	struct sl_vdev_io flush, meta_flush;
-	int flushes_left, flushing;
-	uint32_t crypt_left; /* records to encrypt */
+	int64_t sync_start_ns, closed_ns; /* of the syncing txg */
+	struct sl_txg_sync sync;
 	struct sl_txg_waiter *waiters;
 	uint64_t wanted; /* txgs up to this one sync without delay: somebody waits */
 	uint64_t synced; /* counter */

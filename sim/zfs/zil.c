@@ -117,7 +117,7 @@ void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush 
 
 int64_t sl_zil_record_bytes(const struct sl_zil *zil)
 {
-	return (int64_t)(zil->config.recordsize_bytes / zil->config.compress_ratio);
+	return (int64_t)(zil->config.recordsize_bytes / zil->config.compress_ratio + 0.5);
 }
 
 void sl_zil_wake(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter, bool failed)

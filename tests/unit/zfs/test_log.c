@@ -179,7 +179,9 @@ Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 	    .recordsize_bytes = 128 * KIB,
 	    .indirect_bytes = 16 * KIB,
 	    .async_write_min = 1,
-	    .compress_ratio = 1,
+	    .stored_bytes = 128 * KIB,
+	    .feeders = 1,
+	    .workers = 1,
 	    .dirty_max_bytes = INT64_MAX,
 	    .dirty_sync_bytes = INT64_MAX,
 	};

@@ -199,6 +199,74 @@ Test(pool, the_first_touch_of_a_record_in_a_txg_is_a_read_modify_write)
 	rig_free(rig);
 }
 
+/* 128 KiB: each record costs 10 us when it becomes dirty; whole ones 100 us more for a buffer (1 us for
+ * 1311 bytes), those written in part 640 us for being filled. */
+Test(pool, records_written_whole_are_not_filled)
+{
+	static const struct {
+		int64_t offset_kib, kib, us;
+	} rows[] = {
+	    {0, 128, 110}, {0, 128, 0}, {1024, 256, 2 * 110}, {2048, 64, 650}, {3136, 256, 2 * 650 + 110}};
+	struct rig *rig = rig_new(SL_SYNC_DISABLED);
+
+	rig->box.zfs_record_cpu_ns = 640e3;
+	rig->box.zfs_dirty_cpu_ns = 10e3;
+	rig->box.zfs_buffer_bps = 131072 / 100e-6;
+	rig_start(rig, 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl_store_req write = unstable;
+		int64_t took_ns;
+
+		write.hot = true; /* in memory: no disk is read */
+		write.offset_bytes = rows[i].offset_kib * KIB;
+		write.bytes = (uint32_t)(rows[i].kib * KIB);
+		submit(rig, write, &took_ns);
+		cr_assert_eq(took_ns, rows[i].us * US, "row %zu: %lld", i, (long long)took_ns);
+	}
+	rig_free(rig);
+}
+
+/* Bytes on the data disks after one record of a pool. */
+static int64_t bytes_of_a_record(int64_t recordsize, double ratio, int ashift)
+{
+	struct rig *rig = rig_new(SL_SYNC_DISABLED);
+	struct sl_store_req write = unstable;
+	int64_t bytes;
+
+	rig->box.recordsize_bytes = (double)recordsize;
+	rig->box.compress_ratio = ratio;
+	rig->box.ashift = ashift;
+	rig_start(rig, 0);
+	write.bytes = (uint32_t)recordsize;
+	submit(rig, write, NULL);
+	run_all(rig->nas.loop);
+	bytes = stats_of(rig).data_bytes;
+	rig_free(rig);
+	return bytes;
+}
+
+/* Compression saves whole sectors, and nothing below an eighth: 52429 bytes are 13 sectors of 4 KiB or 7 of 8
+ * KiB; 119157 of 131072 are not worth it; half of 8 KiB is no sector of 8 KiB. */
+Test(pool, compression_saves_whole_sectors_and_an_eighth_at_least)
+{
+	static const struct {
+		int64_t recordsize_kib;
+		double ratio;
+		int ashift;
+		int64_t stored_kib;
+	} rows[] = {{128, 2.5, 12, 52}, {128, 2.5, 13, 56}, {128, 1.1, 12, 128}, {128, 1e6, 12, 4},
+		    {8, 2, 12, 4},      {8, 2, 13, 8},      {4, 4, 12, 4},       {16, 2, 9, 8}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int64_t size = rows[i].recordsize_kib * KIB;
+		int64_t plain = bytes_of_a_record(size, 1, rows[i].ashift);
+		int64_t bytes = bytes_of_a_record(size, rows[i].ratio, rows[i].ashift);
+
+		cr_assert_eq(plain - bytes, size - rows[i].stored_kib * KIB, "row %zu: %lld", i,
+			     (long long)(size - plain + bytes));
+	}
+}
+
 static void heard(void *arg, int64_t as_of_ns)
 {
 	notes_add(arg, as_of_ns, "stable up to here");

@@ -19,7 +19,9 @@ static struct rig *rig_new(int dirty_records)
 				       .recordsize_bytes = 128 * KIB,
 				       .indirect_bytes = 16 * KIB,
 				       .async_write_min = 1,
-				       .compress_ratio = 1,
+				       .stored_bytes = 128 * KIB,
+				       .feeders = 1,
+				       .workers = 1,
 				       .dirty_max_bytes = MAX,
 				       .dirty_sync_bytes = INT64_MAX};
 

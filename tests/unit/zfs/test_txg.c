@@ -28,7 +28,9 @@ static struct rig *rig_new(void)
 				       .recordsize_bytes = 128 * KIB,
 				       .indirect_bytes = 16 * KIB,
 				       .async_write_min = 1,
-				       .compress_ratio = 1,
+				       .stored_bytes = 128 * KIB,
+				       .feeders = 1,
+				       .workers = 1,
 				       .holes = true,
 				       .dirty_max_bytes = 640 * MIB,
 				       .dirty_sync_bytes = SYNC_BYTES};
@@ -141,17 +143,97 @@ Test(txg, changes_of_names_dirty_blocks_of_dnodes)
 	rig_free(rig);
 }
 
-/* Native encryption: per record that is written; holes are not. */
-Test(txg, encryption_costs_cpu_for_records_and_not_for_holes)
+/* Compression, checksum and encryption: per record that is written; holes are only looked through. */
+Test(txg, records_that_are_written_cost_more_cpu_than_holes)
 {
 	struct rig *rig = rig_new();
 
-	rig->txg.config.record_crypt_cpu_ns = 2 * MS;
-	rig->txg.config.record_sync_cpu_ns = MS;
+	rig->txg.config.record_cpu_ns = 3 * MS;
+	rig->txg.config.hole_cpu_ns = MS;
 	write_at(rig, 0, 0, 10 * 128 * KIB, false);
 	write_at(rig, 0, 100 * 128 * KIB, 10 * 128 * KIB, true);
 	run_all(rig->nas.loop);
-	notes_expect(&rig->nas.notes, "[5040ms] txg 1 on disk\n"); /* 20 x 1 + 10 x 2 ms */
+	notes_expect(&rig->nas.notes, "[5040ms] txg 1 on disk\n"); /* 10 x 3 + 10 x 1 ms */
+	rig_free(rig);
+}
+
+/*
+ * Work and writes overlap: one issue thread with 1 ms a record, a disk with 1 ms a write, one at a time. The
+ * first two records are ready after 2 ms; then 100 writes of records, 2 indirect blocks and 30 others.
+ */
+Test(txg, records_are_written_while_others_are_worked_on)
+{
+	struct rig *rig = rig_new();
+
+	rig->txg.config.record_cpu_ns = MS;
+	rig->disk->io_ns = MS;
+	write_at(rig, 0, 0, 100 * 128 * KIB, false);
+	run_all(rig->nas.loop);
+	notes_expect(&rig->nas.notes, "[5134ms] txg 1 on disk\n");
+	rig_free(rig);
+}
+
+/* 80 records of 1 ms, two at a time: 10 rounds of 2 ms for four threads, and for no more than those. */
+Test(txg, issue_threads_share_the_records)
+{
+	static const struct {
+		uint32_t workers;
+		const char *notes;
+	} rows[] = {{1, "[5080ms] txg 1 on disk\n"},
+		    {4, "[5020ms] txg 1 on disk\n"},
+		    {40, "[5002ms] txg 1 on disk\n"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig *rig = rig_new();
+
+		rig->txg.config.workers = rows[i].workers;
+		rig->txg.config.hole_cpu_ns = MS;
+		write_at(rig, 0, 0, 80 * 128 * KIB, true);
+		run_all(rig->nas.loop);
+		notes_expect(&rig->nas.notes, rows[i].notes);
+		rig_free(rig);
+	}
+}
+
+/* 64 records of 1 ms each: one after the other where they are of one file or where there is one sync thread
+ * (up to 0.7), else by file, as many as there are threads. */
+Test(txg, a_file_has_one_sync_thread)
+{
+	static const struct {
+		uint32_t feeders;
+		int files;
+		const char *notes;
+	} rows[] = {{4, 1, "[5064ms] txg 1 on disk\n"},
+		    {4, 2, "[5032ms] txg 1 on disk\n"},
+		    {4, 4, "[5016ms] txg 1 on disk\n"},
+		    {4, 64, "[5016ms] txg 1 on disk\n"},
+		    {1, 64, "[5064ms] txg 1 on disk\n"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig *rig = rig_new();
+
+		rig->txg.config.feeders = rows[i].feeders;
+		rig->txg.config.issue_cpu_ns = MS;
+		for (int k = 0; k < 64; k++) {
+			sl_txg_dirty(&rig->txg, 0, (uint64_t)(1 + k % rows[i].files), k * 128 * KIB,
+				     128 * KIB, true);
+		}
+		run_all(rig->nas.loop);
+		notes_expect(&rig->nas.notes, rows[i].notes);
+		rig_free(rig);
+	}
+}
+
+/* Each record counts until it is written: after 60 ms 60 of 100 are. */
+Test(txg, dirty_data_becomes_less_as_it_is_written)
+{
+	struct rig *rig = rig_new();
+
+	rig->disk->io_ns = MS;
+	write_at(rig, 0, 0, 100 * 128 * KIB, false);
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, 5 * SEC + 60 * MS + US, NULL), 0);
+	cr_assert_eq(sl_txg_unsynced(&rig->txg), 40 * 128 * KIB);
+	run_all(rig->nas.loop);
 	rig_free(rig);
 }
 
@@ -208,7 +290,7 @@ Test(txg, all_zero_records_become_holes_and_cost_only_cpu)
 {
 	struct rig *rig = rig_new();
 
-	rig->txg.config.record_sync_cpu_ns = 300 * US;
+	rig->txg.config.hole_cpu_ns = 300 * US;
 	write_at(rig, 0, 0, 100 * 128 * KIB, true);
 	run_all(rig->nas.loop);
 	cr_assert_eq(rig->disk->dev.stats.writes, METADATA);
@@ -224,7 +306,7 @@ Test(txg, compression_makes_records_smaller)
 {
 	struct rig *rig = rig_new();
 
-	rig->txg.config.compress_ratio = 4;
+	rig->txg.config.stored_bytes = 32 * KIB;
 	write_at(rig, 0, 0, 10 * 128 * KIB, false);
 	run_all(rig->nas.loop);
 	cr_assert_eq(rig->disk->dev.stats.bytes_written, 10 * 32 * KIB + 2 * 16 * KIB + METADATA * 8 * KIB);
@@ -235,7 +317,7 @@ Test(txg, a_timeout_during_a_sync_starts_the_next_one_right_after)
 {
 	struct rig *rig = rig_new();
 
-	rig->txg.config.record_sync_cpu_ns = 100 * MS;
+	rig->txg.config.hole_cpu_ns = 100 * MS;
 	write_at(rig, 0, 0, 80 * 128 * KIB, true); /* syncs from 5 s to 13 s */
 	write_at(rig, 6 * SEC, 0, 128 * KIB, true);
 	run_all(rig->nas.loop);
