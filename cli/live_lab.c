@@ -170,9 +170,10 @@ static void cpus_substitute(const struct sl_vm_lab *lab, struct sl_box *box, str
 	double *const guest_times[] = {&box->guest_oltp_cpu_ns, &box->guest_file_cpu_ns,
 				       &box->guest_fsync_cpu_ns, &box->guest_block_cpu_ns,
 				       &box->guest_switch_ns};
-	double *const storage_times[] = {
-	    &box->nfsd_op_cpu_ns,   &box->zil_commit_cpu_ns, &box->zil_flush_cpu_ns, &box->zfs_record_cpu_ns,
-	    &box->zfs_dirty_cpu_ns, &box->zfs_issue_cpu_ns,  &box->zfs_sync_cpu_ns};
+	double *const storage_times[] = {&box->nfsd_op_cpu_ns,      &box->zil_commit_cpu_ns,
+					 &box->zil_commit_delay_ns, &box->zil_flush_cpu_ns,
+					 &box->zfs_record_cpu_ns,   &box->zfs_dirty_cpu_ns,
+					 &box->zfs_issue_cpu_ns,    &box->zfs_sync_cpu_ns};
 	double *const storage_rates[] = {&box->nfsd_byte_bps,    &box->zfs_copy_bps, &box->zfs_buffer_bps,
 					 &box->zfs_checksum_bps, &box->zfs_lz4_bps,  &box->zfs_lz4_skip_bps,
 					 &box->parity_bps,       &box->zfs_crypt_bps};

@@ -112,7 +112,7 @@ static bool apply_pool(int layer, struct sl_box *box)
 		box->zfs_issue_cpu_ns = box->zfs_sync_cpu_ns = 0;
 		return true;
 	case SL_LAYER_ZIL:
-		box->zil_commit_cpu_ns = 0;
+		box->zil_commit_cpu_ns = box->zil_commit_delay_ns = 0;
 		return box->sync != SL_SYNC_DISABLED;
 	case SL_LAYER_VDEV:
 		if (box->encryption == SL_ENCRYPT_NONE &&

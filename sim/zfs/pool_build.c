@@ -279,6 +279,7 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .bulk_bytes = bulk_bytes(box),
 	    .txg = &pool->txg,
 	    .commit_cpu_ns = (int64_t)box->zil_commit_cpu_ns,
+	    .commit_delay_ns = (int64_t)box->zil_commit_delay_ns,
 	    .indirect_cpu_ns = pool->txg.config.record_cpu_ns,
 	    .copy_bps = box->zfs_copy_bps,
 	    .crypt_bps = pool->crypt_bps,

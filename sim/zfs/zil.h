@@ -76,6 +76,7 @@ struct sl_zil_config {
 	bool has_slog;
 	bool throughput;         /* logbias=throughput */
 	int64_t commit_cpu_ns;   /* per batch (2014) or block */
+	int64_t commit_delay_ns; /* and what it waits for threads to take over, on no CPU */
 	int64_t indirect_cpu_ns; /* per record written in place */
 	double copy_bps;         /* copying data into log blocks */
 	double crypt_bps;        /* 2.1 and 2.3: encrypting log blocks (native encryption); 0 = none */
@@ -151,6 +152,7 @@ struct sl_zil {
 	struct sl_vdev *target;                      /* where the batch's blocks go */
 	bool busy, failed;                           /* failed: the batch lost a block */
 	struct sl_cpu_job job;
+	struct sl_timer hand_off; /* after the job */
 	struct sl_slab ios;
 	int outstanding;
 	struct sl_zil_flush flush;

@@ -150,10 +150,10 @@ static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vde
 	sl_vdev_submit(vdev, now_ns, &io->io);
 }
 
-/* The batch is packed: everything goes out side by side. */
-static void packed(struct sl_timer *timer, int64_t now_ns)
+/* The batch is packed and handed over: everything goes out side by side. */
+static void handed_off(struct sl_timer *timer, int64_t now_ns)
 {
-	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, job.done);
+	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, hand_off);
 	int64_t record_bytes = sl_zil_record_bytes(zil);
 	uint64_t first = zil->blocks;
 
@@ -179,6 +179,13 @@ static void packed(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
+static void packed(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, job.done);
+
+	sl_loop_arm(zil->loop, &zil->hand_off, now_ns + zil->config.commit_delay_ns);
+}
+
 static void start_batch(struct sl_zil *zil, int64_t now_ns)
 {
 	zil->batch = zil->queued;
@@ -189,6 +196,7 @@ static void start_batch(struct sl_zil *zil, int64_t now_ns)
 	zil->batch_start_ns = now_ns;
 	zil->tag = zil->batch->tag;
 	zil->job.done.fire = packed;
+	zil->hand_off.fire = handed_off;
 	sl_cpu_run(zil->cpu, now_ns, &zil->job, pack_batch(zil));
 }
 

@@ -30,6 +30,7 @@ struct sl_zil_lwb {
 	int64_t issue_ns;
 	struct sl_timer timeout;
 	struct sl_cpu_job job;
+	struct sl_timer hand_off; /* after the job */
 	struct sl_vdev_io block;
 	bool bulk;     /* goes out while the burst is beyond zil_slog_bulk */
 	bool in_place; /* its flush has records in place to cover */
@@ -194,9 +195,17 @@ static void start_record(struct sl_zil_lwb *lwb, int64_t now_ns)
 	sl_cpu_run(lwb->zil->cpu, now_ns, &record->job, lwb->zil->config.indirect_cpu_ns);
 }
 
+static void lwb_handed_off(struct sl_timer *timer, int64_t now_ns)
+{
+	lwb_prepared(sl_container_of(timer, struct sl_zil_lwb, hand_off), now_ns);
+}
+
 static void lwb_filled(struct sl_timer *timer, int64_t now_ns)
 {
-	lwb_prepared(sl_container_of(timer, struct sl_zil_lwb, job.done), now_ns);
+	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, job.done);
+
+	lwb->hand_off.fire = lwb_handed_off;
+	sl_loop_arm(lwb->zil->loop, &lwb->hand_off, now_ns + lwb->zil->config.commit_delay_ns);
 }
 
 /* The block is allocated, filled and through the pipeline: it goes to the vdev. */
