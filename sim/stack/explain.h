@@ -21,7 +21,8 @@ enum sl_layer {
 	SL_LAYER_HYP,      /* virtual disk and NFS client of the hypervisor */
 	SL_LAYER_NETWORK,
 	SL_LAYER_NFSD,
-	SL_LAYER_ZFS, /* copying into records */
+	SL_LAYER_ZFS,      /* copying into records */
+	SL_LAYER_THROTTLE, /* waiting to be let into a txg while too much is dirty */
 	SL_LAYER_ZIL,
 	SL_LAYER_VDEV, /* CPU per disk access: encryption, parity */
 	SL_LAYER_LOG_DISK,

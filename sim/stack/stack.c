@@ -192,6 +192,9 @@ static void read_meters(const struct stack *stack, const struct sl_box *box, str
 	ret->data_bytes = pool.data_bytes;
 	add_resource(ret, "guest vCPUs", sl_cpu_utilisation(&stack->guest_cpu, now_ns));
 	add_resource(ret, "storage VM vCPUs", sl_cpu_utilisation(&stack->nas_cpu, now_ns));
+	if (pool.throttle_utilisation > 0) {
+		add_resource(ret, "write throttle", pool.throttle_utilisation);
+	}
 	add_resource(ret, "ZIL", pool.zil_utilisation);
 	if (box->n_log > 0) {
 		add_resource(ret, "log device", pool.log_utilisation);

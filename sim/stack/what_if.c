@@ -19,6 +19,7 @@ static const struct {
     [SL_LAYER_NETWORK] = {"network", "network at no cost", "network"},
     [SL_LAYER_NFSD] = {"nfsd", "nfsd at no cost, no thread limit", "nfsd"},
     [SL_LAYER_ZFS] = {"ZFS", "ZFS records and txgs at no cost", "zfs"},
+    [SL_LAYER_THROTTLE] = {"write throttle", "no limit on dirty data", "write_throttle"},
     [SL_LAYER_ZIL] = {"ZIL", "ZIL at no cost", "zil"},
     [SL_LAYER_VDEV] = {"vdev CPU", "encryption and parity at no cost", "vdev_cpu"},
     [SL_LAYER_LOG_DISK] = {"SLOG", "SLOG at no cost", "slog"},
@@ -111,6 +112,8 @@ static bool apply_pool(int layer, struct sl_box *box)
 		box->zfs_record_cpu_ns = box->zfs_dirty_cpu_ns = 0;
 		box->zfs_issue_cpu_ns = box->zfs_sync_cpu_ns = 0;
 		return true;
+	case SL_LAYER_THROTTLE:
+		return false; /* it waits for the data disks: without it memory would be the limit */
 	case SL_LAYER_ZIL:
 		box->zil_commit_cpu_ns = box->zil_commit_delay_ns = 0;
 		return box->sync != SL_SYNC_DISABLED;

@@ -242,6 +242,7 @@ static void pool_submit(struct sl_store *store, int64_t now_ns, struct sl_store_
 	call->start_ns = now_ns;
 	if (req->op == SL_STORE_WRITE) {
 		call->entry.go.fire = let_in;
+		call->entry.tag = req->tag;
 		sl_throttle_enter(&pool->throttle, now_ns, &call->entry);
 	} else {
 		start_call(call, now_ns);
@@ -347,6 +348,7 @@ void sl_pool_stats(const struct sl_pool *pool, int64_t now_ns, struct sl_pool_st
 	    .data = data,
 	    .log = log,
 	    .dirty_bytes = pool->txg.dirty_bytes,
+	    .throttle_utilisation = sl_throttle_utilisation(&pool->throttle, now_ns),
 	    .zil_utilisation = now_ns > 0 ? (double)busy_ns / (double)now_ns : 0,
 	    .log_utilisation = sl_vdev_utilisation(&pool->log, now_ns),
 	    .data_utilisation = sl_vdev_utilisation(&pool->data, now_ns),

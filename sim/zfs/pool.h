@@ -26,6 +26,7 @@ struct sl_pool_stats {
 	int64_t data_bytes; /* written to all data disks together, log blocks included where they go there */
 	struct sl_dev_stats data, log; /* of all their disks together */
 	int64_t dirty_bytes;           /* of the open txg, now */
+	double throttle_utilisation;   /* share of time in which the write throttle held somebody back */
 	double zil_utilisation, log_utilisation, data_utilisation, special_utilisation, cache_utilisation;
 };
 

@@ -164,6 +164,9 @@ static int64_t dirty_max(const struct sl_box *box)
 {
 	double bytes = box->nas_memory_bytes * DIRTY_MAX_SHARE;
 
+	if (box->dirty_max_bytes > 0) {
+		return (int64_t)box->dirty_max_bytes;
+	}
 	return (int64_t)(!is_old(box) && bytes > DIRTY_MAX_MAX ? DIRTY_MAX_MAX : bytes);
 }
 
@@ -251,7 +254,7 @@ static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struc
 	pool->txg.on_synced = txg_synced;
 	pool->txg.on_progress = txg_progress;
 	pool->txg.arg = pool;
-	sl_throttle_init(&pool->throttle, pool->loop, &pool->txg);
+	sl_throttle_init(&pool->throttle, pool->loop, &pool->txg, pool->trace);
 }
 
 /* zil_slog_bulk */
@@ -297,15 +300,21 @@ static double memory_ratio(const struct sl_box *box)
 	return is_old(box) ? 1 : stored_ratio(box);
 }
 
+/* zfs_arc_max */
+static double arc_max(const struct sl_box *box)
+{
+	return box->arc_max_bytes > 0 ? box->arc_max_bytes : box->nas_memory_bytes * ARC_SHARE;
+}
+
 double sl_pool_arc_bytes(const struct sl_box *box)
 {
-	return box->nas_memory_bytes * ARC_SHARE * memory_ratio(box);
+	return arc_max(box) * memory_ratio(box);
 }
 
 static void init_arc(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
 	struct sl_arc_config config = {
-	    .memory_bytes = box->nas_memory_bytes * ARC_SHARE,
+	    .memory_bytes = arc_max(box),
 	    .working_set_bytes = (double)env->working_set_bytes / memory_ratio(box),
 	    .record_bytes = stored_bytes(box),
 	    .cache = box->n_cache > 0 ? &pool->cache : NULL,

@@ -126,6 +126,26 @@ Test(explain, a_commit_in_flight_that_was_joined_counts_from_the_end_of_the_own_
 	sl_trace_free(t);
 }
 
+/* A write of 100 ns: 60 of them before it is let into a txg, 30 of CPU, 10 of the program's. */
+Test(explain, who_is_held_back_by_the_write_throttle_waits_for_that_and_not_for_the_zil)
+{
+	struct sl_trace *t = sl_trace_new(100);
+	struct sl_box box = {.n_data = 1};
+	struct sl_path path;
+
+	span(t, "storage vCPUs", "job", 0, 0, 10);
+	sl_trace_add(t, &(struct sl_span){"write throttle", "wait", 4, 10, 70, 0});
+	span(t, "storage vCPUs", "job", 0, 70, 100);
+	span(t, "ZFS", "write", 4, 10, 100);
+	span(t, "guest", "write", 4, 0, 100);
+	cr_assert_eq(sl_path_find(t, 4, &box, &path), 0);
+	check_tiles(&path);
+	check_layer(&path, SL_LAYER_THROTTLE, 0, 60);
+	check_layer(&path, SL_LAYER_ZIL, 0, 0);
+	sl_path_fini(&path);
+	sl_trace_free(t);
+}
+
 Test(explain, waiting_in_a_disk_is_known_where_it_serves_one_request_at_a_time)
 {
 	static const struct {
@@ -255,7 +275,8 @@ Test(explain, each_layer_at_no_cost_changes_the_box_where_it_means_something)
 	static const struct {
 		const char *workload;
 		int untried[4]; /* ends with -1 */
-	} cases[] = {{"oltp2", {-1}}, {"rndwr", {SL_LAYER_DATABASE, -1}}};
+	} cases[] = {{"oltp2", {SL_LAYER_THROTTLE, -1}},
+		     {"rndwr", {SL_LAYER_DATABASE, SL_LAYER_THROTTLE, -1}}};
 
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
 		const struct sl_workload *load = sl_scenario_workload(sc, workload(sc, cases[c].workload));

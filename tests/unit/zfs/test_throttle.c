@@ -31,7 +31,7 @@ static struct rig *rig_new(int dirty_records)
 	((struct fake_disk *)(void *)rig->data.disks[0])->notes = NULL;
 	config.data = config.meta = &rig->data;
 	sl_txg_init(&rig->txg, &config, rig->nas.loop, &rig->nas.cpu, NULL);
-	sl_throttle_init(&rig->throttle, rig->nas.loop, &rig->txg);
+	sl_throttle_init(&rig->throttle, rig->nas.loop, &rig->txg, NULL);
 	for (int i = 0; i < dirty_records; i++) {
 		sl_txg_dirty(&rig->txg, 0, 1, i * 128 * KIB, 1, false);
 	}
@@ -82,6 +82,60 @@ Test(throttle, the_delay_follows_the_curve)
 		cr_assert_eq(second.at_ns, 2 * first.at_ns); /* one after the other */
 		rig_free(rig);
 	}
+}
+
+/*
+ * 999 of 1000 records are dirty, and stay so (the txg closes after 1000 s): 100 ms from one to the next. The
+ * crowd goes at 100, 200 and 300 ms, who comes at 250 ms behind it at 400.
+ */
+Test(throttle, newcomers_do_not_pass_those_who_wait)
+{
+	struct rig *rig = rig_new(999);
+	struct write crowd[3] = {write_new(), write_new(), write_new()}, newcomer = write_new();
+
+	for (int i = 0; i < 3; i++) {
+		sl_throttle_enter(&rig->throttle, 0, &crowd[i].entry);
+	}
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, 250 * MS, NULL), 0);
+	sl_throttle_enter(&rig->throttle, 250 * MS, &newcomer.entry);
+	cr_assert_eq(sl_loop_run_until(rig->nas.loop, SEC, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(crowd[i].at_ns, (i + 1) * 100 * MS);
+	}
+	cr_assert_eq(newcomer.at_ns, 400 * MS);
+	rig_free(rig);
+}
+
+/* Ten wait at the maximum. The txg is written: nothing is dirty, and they go in the order they came. */
+struct ordered {
+	struct sl_throttled entry;
+	int number, *next;
+};
+
+static void in_order(struct sl_timer *timer, int64_t now_ns)
+{
+	struct ordered *write = sl_container_of(timer, struct ordered, entry.go);
+
+	(void)now_ns;
+	cr_assert_eq(write->number, *write->next);
+	(*write->next)++;
+}
+
+Test(throttle, those_who_were_blocked_go_in_the_order_they_came)
+{
+	struct rig *rig = rig_new(1000);
+	struct ordered writes[10];
+	int next = 0;
+
+	for (int i = 0; i < 10; i++) {
+		writes[i] = (struct ordered){.entry.go.fire = in_order, .number = i, .next = &next};
+		sl_throttle_enter(&rig->throttle, i * MS, &writes[i].entry);
+	}
+	cr_assert_eq(next, 0);
+	run_all(rig->nas.loop);
+	sl_throttle_progress(&rig->throttle, sl_loop_now(rig->nas.loop));
+	cr_assert_eq(next, 10);
+	rig_free(rig);
 }
 
 Test(throttle, at_the_maximum_writers_wait_for_the_txg)
