@@ -54,6 +54,14 @@ static void wake_waiters(struct sl_txg *txg, int64_t now_ns)
 	}
 }
 
+/* Somebody waits for the open txg, its time is over, or enough is dirty (txg_kick): those who wait for less
+ * dirty data make nothing dirty. */
+static bool is_due(const struct sl_txg *txg)
+{
+	return txg->timer_missed || txg->wanted >= txg->open ||
+	       txg->dirty_bytes >= txg->config.dirty_sync_bytes;
+}
+
 void sl_txg_written(struct sl_txg *txg, int64_t now_ns)
 {
 	txg->syncing = false;
@@ -67,7 +75,8 @@ void sl_txg_written(struct sl_txg *txg, int64_t now_ns)
 		txg->on_synced(txg->arg, txg->open - 1, txg->closed_ns, now_ns);
 	}
 	wake_waiters(txg, now_ns);
-	if ((txg->timer_missed || txg->wanted >= txg->open) && !txg->syncing) {
+	if (is_due(txg) && !txg->syncing) {
+		sl_loop_cancel(txg->loop, &txg->timer);
 		start_sync(txg, now_ns);
 	}
 }

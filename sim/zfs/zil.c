@@ -120,6 +120,16 @@ int64_t sl_zil_record_bytes(const struct sl_zil *zil)
 	return (int64_t)(zil->config.recordsize_bytes / zil->config.compress_ratio + 0.5);
 }
 
+void sl_zil_hand_off(const struct sl_zil *zil, int64_t now_ns, struct sl_timer *hand_off, uint64_t tag)
+{
+	int64_t due_ns = now_ns + zil->config.commit_delay_ns;
+
+	if (zil->trace && due_ns > now_ns) {
+		sl_trace_span(zil->trace, "ZIL threads", "hand-off", tag, now_ns, due_ns);
+	}
+	sl_loop_arm(zil->loop, hand_off, due_ns);
+}
+
 void sl_zil_wake(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter, bool failed)
 {
 	while (waiter) {

@@ -183,7 +183,7 @@ static void packed(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, job.done);
 
-	sl_loop_arm(zil->loop, &zil->hand_off, now_ns + zil->config.commit_delay_ns);
+	sl_zil_hand_off(zil, now_ns, &zil->hand_off, zil->tag);
 }
 
 static void start_batch(struct sl_zil *zil, int64_t now_ns)

@@ -205,7 +205,7 @@ static void lwb_filled(struct sl_timer *timer, int64_t now_ns)
 	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, job.done);
 
 	lwb->hand_off.fire = lwb_handed_off;
-	sl_loop_arm(lwb->zil->loop, &lwb->hand_off, now_ns + lwb->zil->config.commit_delay_ns);
+	sl_zil_hand_off(lwb->zil, now_ns, &lwb->hand_off, lwb->tag);
 }
 
 /* The block is allocated, filled and through the pipeline: it goes to the vdev. */

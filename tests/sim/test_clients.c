@@ -1,13 +1,20 @@
 /* The NFS clients of hypervisors, end to end. */
 #include "tests/sim/lib.h"
 
-#define BARE_PARAMS                                                       \
-	"  nfsd.op_cpu: {value: 0s, kind: assumed, source: test}\n"       \
-	"  nfsd.byte_rate: {value: 1TB/s, kind: assumed, source: test}\n" \
-	"  zil.commit_cpu: {value: 0s, kind: assumed, source: test}\n"    \
-	"  zfs.copy_rate: {value: 1TB/s, kind: assumed, source: test}\n"  \
-	"  zfs.record_cpu: {value: 0s, kind: assumed, source: test}\n"    \
-	"  zfs.sync_cpu: {value: 0s, kind: assumed, source: test}\n"      \
+#define BARE_PARAMS                                                          \
+	"  nfsd.op_cpu: {value: 0s, kind: assumed, source: test}\n"          \
+	"  nfsd.byte_rate: {value: 1TB/s, kind: assumed, source: test}\n"    \
+	"  zil.commit_cpu: {value: 0s, kind: assumed, source: test}\n"       \
+	"  zil.commit_delay: {value: 0s, kind: assumed, source: test}\n"     \
+	"  zfs.copy_rate: {value: 1TB/s, kind: assumed, source: test}\n"     \
+	"  zfs.buffer_rate: {value: 1TB/s, kind: assumed, source: test}\n"   \
+	"  zfs.dirty_cpu: {value: 0s, kind: assumed, source: test}\n"        \
+	"  zfs.record_cpu: {value: 0s, kind: assumed, source: test}\n"       \
+	"  zfs.issue_cpu: {value: 0s, kind: assumed, source: test}\n"        \
+	"  zfs.sync_cpu: {value: 0s, kind: assumed, source: test}\n"         \
+	"  zfs.checksum_rate: {value: 1TB/s, kind: assumed, source: test}\n" \
+	"  zfs.lz4_rate: {value: 1TB/s, kind: assumed, source: test}\n"      \
+	"  zfs.lz4_skip_rate: {value: 1TB/s, kind: assumed, source: test}\n" \
 	"  guest.block_cpu: {value: 0s, kind: assumed, source: test}\n"
 
 /*

@@ -36,16 +36,17 @@ if grep -qE 'https?://|<script|src=' a.html; then
 	fail "the page asks for something from outside"
 fi
 
+# Hand-offs of 0.1 ms: a load at which the drive lasts a year and not three; of the mirrors none does.
+slow=params.zil.commit_delay=100us
 for name in one two; do
-	"$sloglab" advise quick --workload rnd16k --catalogue intel-dc-s3700-100 --repeat 2 --years 1 --json - >$name.json 2>err ||
+	"$sloglab" advise quick --set "$slow" --workload rnd16k --catalogue intel-dc-s3700-100 --repeat 2 --years 1 --json - >$name.json 2>err ||
 		fail "--json -: exit $?"
 done
 cmp -s one.json two.json || fail "two runs differ"
 has err 'Buy intel-dc-s3700-100'
-# It lasts a year at this load and not three; of the mirrors none does.
-"$sloglab" advise quick --workload rnd16k --catalogue intel-dc-s3700-100 --repeat 2 >out 2>err || fail "three years: exit $?"
-has out 'Buy nothing: no drive that lasts 3 years'
-"$sloglab" advise quick --workload rnd16k --catalogue intel-dc-s3700-100 --repeat 2 --years 1 --mirrored >out 2>err ||
+"$sloglab" advise quick --set "$slow" --workload rnd16k --catalogue intel-dc-s3700-100 --repeat 2 >out 2>err || fail "three years: exit $?"
+has out 'no drive that lasts 3 years'
+"$sloglab" advise quick --set "$slow" --workload rnd16k --catalogue intel-dc-s3700-100 --repeat 2 --years 1 --mirrored >out 2>err ||
 	fail "--mirrored: exit $?"
 has out 'Buy mirror of 2 x intel-dc-s3700-100'
 

@@ -36,7 +36,7 @@ Test(scenario_layers, precedence)
 
 	cr_assert_eq(param_of(plain, 0, COMMIT).kind, SL_PROV_DEFAULT);
 	cr_assert_eq(commit_of(plain, "base"), param_of(plain, 0, COMMIT).value);
-	cr_assert_eq(param_of(host, 0, COMMIT).kind, SL_PROV_DERIVED);
+	cr_assert_eq(param_of(host, 0, COMMIT).kind, SL_PROV_MEASURED);
 	cr_assert_neq(commit_of(host, "base"), commit_of(plain, "base"));
 	cr_assert_eq(commit_of(sc, "base"), 1e6);
 	cr_assert_eq(commit_of(sc, "middle"), 2e6);

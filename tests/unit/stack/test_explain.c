@@ -138,7 +138,7 @@ Test(explain, who_is_held_back_by_the_write_throttle_waits_for_that_and_not_for_
 	span(t, "storage vCPUs", "job", 0, 70, 100);
 	span(t, "ZFS", "write", 4, 10, 100);
 	span(t, "guest", "write", 4, 0, 100);
-	cr_assert_eq(sl_path_find(t, 4, &box, &path), 0);
+	cr_assert_eq(sl_path_find(t, 4, &box, NULL, &path), 0);
 	check_tiles(&path);
 	check_layer(&path, SL_LAYER_THROTTLE, 0, 60);
 	check_layer(&path, SL_LAYER_ZIL, 0, 0);

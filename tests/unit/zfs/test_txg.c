@@ -326,6 +326,20 @@ Test(txg, a_timeout_during_a_sync_starts_the_next_one_right_after)
 	rig_free(rig);
 }
 
+/* 64 MiB are 512 records, 1 ms each, from 5 s on; as much comes meanwhile, and then nothing more. */
+Test(txg, much_that_became_dirty_during_a_sync_is_synced_right_after)
+{
+	struct rig *rig = rig_new();
+
+	rig->txg.config.hole_cpu_ns = MS;
+	write_at(rig, 0, 0, SYNC_BYTES - 128 * KIB, true);
+	write_at(rig, 5 * SEC + 100 * MS, 0, SYNC_BYTES, true);
+	run_all(rig->nas.loop);
+	notes_expect(&rig->nas.notes, "[5511ms] txg 1 on disk\n"
+				      "[6023ms] txg 2 on disk\n");
+	rig_free(rig);
+}
+
 /* zfs_vdev_async_write_min_active 1 to max_active 10, linear between 30 and 60 % of zfs_dirty_data_max. */
 Test(txg, few_writes_are_in_flight_while_little_is_dirty)
 {
