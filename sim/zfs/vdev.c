@@ -80,6 +80,7 @@ static void leaf_finish(struct leaf *leaf, int64_t now_ns, int error)
 
 	/* A flush covers the writes that were done when it started. */
 	vdev->touched[leaf->index] |= io->op == SL_DEV_WRITE;
+	vdev->flushing[leaf->index] -= io->op == SL_DEV_FLUSH;
 	vdev->dead[leaf->index] |= error != 0;
 	io->lost += vdev->dead[leaf->index];
 	if (vdev->trace) {
@@ -199,13 +200,15 @@ static int block_columns(struct sl_vdev *vdev, const struct sl_vdev_io *io, stru
 	return width;
 }
 
-/* A flush goes to the disks written since the last one; to none of them where something answers for them. */
+/* A flush goes to the disks written since the last one, and to those whose last one is still under way, which
+ * somebody else waits for; to none of them where something answers for them. */
 static void submit_flush(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 {
 	io->waiting = 1;
 	for (int i = 0; vdev->config.flush_honoured && i < vdev->n_disks; i++) {
-		if (vdev->touched[i] && !vdev->dead[i]) {
+		if ((vdev->touched[i] || vdev->flushing[i] > 0) && !vdev->dead[i]) {
 			vdev->touched[i] = false;
+			vdev->flushing[i]++;
 			io->waiting++;
 			leaf_submit(vdev, now_ns, io, &(struct sl_column){.disk = i},
 				    vdev->config.flush_cpu_ns);

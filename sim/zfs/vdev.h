@@ -80,6 +80,7 @@ struct sl_vdev {
 	struct sl_queue_limits limits;           /* of the queues */
 	struct sl_queue queues[SL_VDEV_DISKS_MAX];
 	bool touched[SL_VDEV_DISKS_MAX]; /* written since the last flush */
+	int flushing[SL_VDEV_DISKS_MAX]; /* flushes under way: what they cover is not there yet */
 	bool dead[SL_VDEV_DISKS_MAX];
 	int64_t done_ns[SL_VDEV_DISKS_MAX];       /* latest completion of a disk, for the trace */
 	struct sl_alloc alloc[SL_VDEV_DISKS_MAX]; /* of a top-level vdev */

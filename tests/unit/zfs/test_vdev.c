@@ -347,3 +347,40 @@ Test(vdev, utilisation_is_the_time_with_requests_outstanding)
 	sl_vdev_fini(&vdev);
 	nas_fini(&nas);
 }
+
+struct flush_of {
+	struct sl_vdev_io io;
+	int64_t done_ns;
+};
+
+static void flush_of_done(struct sl_timer *timer, int64_t now_ns)
+{
+	sl_container_of(timer, struct flush_of, io.done)->done_ns = now_ns;
+}
+
+/* A write is done at 1 ms, a flush of 0.5 ms begins: it covers the write from 1.5 ms on. Who asks for a flush
+ * in between finds the disk not written since, and must not be told that all is there: his own takes
+ * until 1.7 ms. */
+Test(vdev, a_flush_that_is_under_way_is_waited_for)
+{
+	static const char *const names[] = {"disk"};
+	struct nas nas;
+	struct sl_vdev vdev;
+	struct flush_of first = {.io = {.done.fire = flush_of_done, .op = SL_DEV_FLUSH}}, second = first;
+	struct flush_of write = {.io = {.done.fire = flush_of_done, .op = SL_DEV_WRITE, .bytes = 4096}};
+
+	nas_init(&nas);
+	vdev_of_disks(&vdev, &nas, SL_VDEV_STRIPE, names, 1);
+	sl_vdev_alloc(&vdev, &write.io);
+	sl_vdev_submit(&vdev, 0, &write.io);
+	cr_assert_eq(sl_loop_run_until(nas.loop, MS, NULL), 0);
+	sl_vdev_submit(&vdev, MS, &first.io);
+	cr_assert_eq(sl_loop_run_until(nas.loop, MS + 200 * US, NULL), 0);
+	sl_vdev_submit(&vdev, MS + 200 * US, &second.io);
+	cr_assert_eq(second.done_ns, 0);
+	run_all(nas.loop);
+	cr_assert_eq(first.done_ns, MS + 500 * US);
+	cr_assert_eq(second.done_ns, MS + 700 * US);
+	sl_vdev_fini(&vdev);
+	nas_fini(&nas);
+}
