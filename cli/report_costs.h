@@ -22,7 +22,8 @@ json_t *sl_costs_json_log_space(const struct sl_measure *measure);
 /* Endurance of one cell; false where nothing was written that the model knows of (live cells, bare disks). */
 bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell, struct sl_endurance *ret);
 
-/* Lines on cuts, on wear and on the room of the log for the terminal; a section of the page. Nothing where nothing is known. */
+/* Lines on cuts, on wear and on the room of the log for the terminal; a section of the page. Nothing where
+ * nothing is known. */
 void sl_costs_text(const struct sl_report *report, FILE *out);
 void sl_costs_html(const struct sl_report *report, FILE *out);
 

@@ -109,8 +109,9 @@ struct sl_box {
 	struct sl_dev_spec cache[SL_BOX_CACHE_MAX];
 };
 
-/* The data disks and the log devices with this box's own figures (params.data.*, params.log.link_rate) and caches in
- * place of the catalogue's. `ret` has room for n_data, n_log of them; it may be box->data, box->log. */
+/* The data disks and the log devices with this box's own figures (params.data.*, params.log.link_rate) and
+ * caches in place of the catalogue's. `ret` has room for n_data, n_log of them; it may be box->data,
+ * box->log. */
 void sl_box_data_disks(const struct sl_box *box, struct sl_dev_spec *ret);
 void sl_box_log_disks(const struct sl_box *box, struct sl_dev_spec *ret);
 

@@ -168,10 +168,9 @@ void sl_steady_warning(const struct sl_box *box, const struct sl_workload *workl
 		return;
 	}
 	need_s = larger(GROUPS_ASKED * box->txg_timeout_ns / 1e9, 4 * seconds);
-	(void)snprintf(
-	    buf, size,
-	    "not the rate that lasts: %.4g %s over its %.3g s, %.4g after %.3g s%s (%.2fx); "
-	    "--steady reports that, or set max_time: %.0fs and max_requests: 0",
-	    measure->rate, unit, seconds, s.rate, (double)s.end_ns / 1e9,
-	    s.steady ? "" : " and still changing", off, need_s);
+	(void)snprintf(buf, size,
+		       "not the rate that lasts: %.4g %s over its %.3g s, %.4g after %.3g s%s (%.2fx); "
+		       "--steady reports that, or set max_time: %.0fs and max_requests: 0",
+		       measure->rate, unit, seconds, s.rate, (double)s.end_ns / 1e9,
+		       s.steady ? "" : " and still changing", off, need_s);
 }
