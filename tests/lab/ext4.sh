@@ -34,7 +34,7 @@ note "kill -9 of the lab's first process"
 kill -KILL "$(cat "$lab/host.pid")"
 await 20 sh_empty qemu_of storage || fail "a machine outlives its lab"
 "$sloglab" vm status >"$work/out" 2>&1 && fail "status of a dead lab: $(cat "$work/out")"
-"$sloglab" vm down >"$work/out" 2>&1 || fail "down of a dead lab: $(cat "$work/out")"
+timeout 120 "$sloglab" vm down >"$work/out" 2>&1 || fail "down of a dead lab: $(cat "$work/out")"
 nothing_left "kill -9 of process 1"
 
 # Ctrl-C, kill -9 of the command and of the host at moments of the way up.
@@ -43,7 +43,7 @@ for moment in libvirt 'storage VM' pool; do
 	up_start b3n-2014 --variant none --ext4 --no-guest
 	await 300 grep -q "lab: $moment" "$work/up.err" || fail "$moment: never came: $(cat "$work/up.err")"
 	kill -INT "$main"
-	wait "$main"
+	ended 120
 	code=$?
 	[ "$code" -eq 130 ] || fail "Ctrl-C at $moment: exit $code: $(cat "$work/up.err")"
 	nothing_left "Ctrl-C at $moment"
@@ -53,19 +53,19 @@ note "kill -9 of vm up"
 up_start b3n-2014 --variant none --ext4 --no-guest
 await 300 grep -q "lab: storage VM" "$work/up.err" || fail "storage VM: never came: $(cat "$work/up.err")"
 kill -KILL "$main"
-wait "$main" 2>/dev/null
-"$sloglab" vm down >"$work/out" 2>&1 || fail "down after kill -9: $(cat "$work/out")"
+ended 20
+timeout 120 "$sloglab" vm down >"$work/out" 2>&1 || fail "down after kill -9: $(cat "$work/out")"
 nothing_left "kill -9 of vm up"
 
 note "kill -9 of the lab's host"
 up_start b3n-2014 --variant none --ext4 --no-guest
 await 300 grep -q "lab: storage VM" "$work/up.err" || fail "storage VM: never came: $(cat "$work/up.err")"
 pgrep -P "$(cat "$lab/host.pid")" -x sloglab | head -1 | xargs kill -KILL
-wait "$main"
+ended 120
 code=$?
 { [ "$code" -eq 1 ] && [ "$(grep -c '^sloglab: ' "$work/up.err")" -eq 1 ]; } ||
 	fail "host killed: exit $code: $(cat "$work/up.err")"
-"$sloglab" vm down >"$work/out" 2>&1 || fail "down of a killed host: $(cat "$work/out")"
+timeout 120 "$sloglab" vm down >"$work/out" 2>&1 || fail "down of a killed host: $(cat "$work/out")"
 nothing_left "kill -9 of the host"
 
 note "no lab"
@@ -78,7 +78,7 @@ sleep 300 &
 bystander=$!
 echo "$bystander" >"$lab/host.pid"
 touch "$lab/lock" "$lab/control.sock"
-"$sloglab" vm down >"$work/out" 2>&1 || fail "down after a reboot: $(cat "$work/out")"
+timeout 120 "$sloglab" vm down >"$work/out" 2>&1 || fail "down after a reboot: $(cat "$work/out")"
 kill "$bystander" 2>/dev/null || fail "vm down killed a process that is not its own"
 nothing_left "a reboot"
 [ -z "${no_libvirt:-}" ] || [ ! -e /run/libvirt ] || fail "/run/libvirt has come"

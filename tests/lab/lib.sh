@@ -13,7 +13,7 @@ main=
 
 end_all() {
 	[ -z "$main" ] || kill -KILL "$main" 2>/dev/null
-	"$sloglab" vm down >/dev/null 2>&1
+	timeout -k 5 120 "$sloglab" vm down >/dev/null 2>&1
 	rm -rf "$work"
 }
 trap end_all EXIT
@@ -74,6 +74,20 @@ await() {
 		[ "$tries" -gt 0 ] || return 1
 		sleep 0.1
 	done
+}
+
+# ended SECONDS: waits for $main and is its exit code; what is late is killed, and the test fails.
+ended() {
+	await "$1" gone "$main" || {
+		fail "process $main did not end in $1 s"
+		kill -KILL "$main"
+	}
+	wait "$main" 2>/dev/null
+}
+
+# Ended, or only not yet waited for.
+gone() {
+	! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
 storage() {

@@ -38,7 +38,7 @@ note "Ctrl-C while the lab returns"
 main=$!
 await 600 grep -q 'lab: power cut' "$work/err" || fail "no cut: $(cat "$work/err")"
 kill -INT $main
-wait $main
+ended 120
 code=$?
 main=
 [ $code -eq 130 ] || fail "Ctrl-C: exit code $code: $(cat "$work/err")"

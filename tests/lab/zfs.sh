@@ -11,13 +11,13 @@ load="$program oltp run --list=update_index --user=sbtest --rows=100000 --thread
 
 # counter KIND NAME: writes or flushes of all disks whose name begins so, since the lab is up.
 counter() {
-	"$sloglab" ctl "$lab/disks.sock" status | awk -v kind="$1" -v name="$2" '$1 == "disk" && index($2, name) == 1 {
+	timeout 60 "$sloglab" ctl "$lab/disks.sock" status | awk -v kind="$1" -v name="$2" '$1 == "disk" && index($2, name) == 1 {
 		for (i = 3; i < NF; i += 2) if ($i == kind) sum += $(i + 1) } END { print sum + 0 }'
 }
 
 # measure VARIANT: rate, and writes of hard disks and log per thousand transactions: "RATE HDD LOG".
 measure() {
-	"$sloglab" ctl "$lab/control.sock" pool "$1" >"$work/out" 2>&1 || fail "pool $1: $(cat "$work/out")"
+	timeout 120 "$sloglab" ctl "$lab/control.sock" pool "$1" >"$work/out" 2>&1 || fail "pool $1: $(cat "$work/out")"
 	guest "$load $socket --time=10s" >"$work/out" 2>&1 || fail "$1: $(cat "$work/out")"
 	hdd=$(counter writes hdd) log=$(counter writes log)
 	guest "$load $socket --time=40s" >"$work/out" 2>&1 || fail "$1: $(cat "$work/out")"
@@ -61,7 +61,7 @@ sleep 2 # until it really listens
 guest 'dd if=/dev/zero of=/captured bs=4k count=4 conv=fsync' >"$work/out" 2>&1 || fail "guest: $(cat "$work/out")"
 sleep 2
 kill -INT "$main"
-wait "$main"
+ended 60
 main=
 # calls FILTER: how many calls in the capture meet it.
 calls() {
@@ -107,7 +107,7 @@ note "$(tr '\n' ' ' <"$work/verdict")"
 [ "${lost:-3}" -eq 0 ] || note "$lost lost by QEMU's NFS client (unstable data of the old server, committed by the new one)"
 note "boot order: as after a cut of the whole box, the guest first"
 for machine in guest storage; do
-	"$sloglab" ctl "$lab/control.sock" kill $machine >"$work/out" 2>&1 || fail "kill $machine: $(cat "$work/out")"
+	timeout 60 "$sloglab" ctl "$lab/control.sock" kill $machine >"$work/out" 2>&1 || fail "kill $machine: $(cat "$work/out")"
 done
 timeout 60 "$sloglab" ctl "$lab/control.sock" start guest >"$work/out" 2>&1 && fail "a guest without its datastore starts"
 grep -q 'its disk is on the storage VM, which does not run; sloglab vm up starts both' "$work/out" ||
@@ -116,6 +116,6 @@ up "$scenario"
 grep -q 'storage VM: started again' "$work/up.err" || fail "vm up: $(cat "$work/up.err")"
 grep -q 'guest: started again' "$work/up.err" || fail "vm up: $(cat "$work/up.err")"
 guest 'test -s /captured' >"$work/out" 2>&1 || fail "the guest's disk is not what it was"
-"$sloglab" vm down >"$work/out" 2>&1 || fail "down: $(cat "$work/out")"
+timeout 120 "$sloglab" vm down >"$work/out" 2>&1 || fail "down: $(cat "$work/out")"
 nothing_left "vm down"
 finish
