@@ -26,6 +26,7 @@
 
 #define STOP_MS 90000
 #define READY_MS 30000
+#define LINE_MS 100
 /* What libvirt's QEMU driver looks up as root, whatever user it then runs machines as; Debian's numbers. */
 #define DRIVER_USER "libvirt-qemu"
 #define DRIVER_ID 64055
@@ -464,6 +465,20 @@ static int line_take(struct sl_lab_host *host, char *line, void (*said)(void *ar
 	return 0;
 }
 
+/* A signal that comes between two looks at the pipe interrupts nothing: so it is asked for again and again.
+ * `in` has no buffer. False = stopped. */
+static bool line_comes(FILE *in, bool (*stopped)(void))
+{
+	struct pollfd there = {.fd = fileno(in), .events = POLLIN};
+
+	while (!stopped()) {
+		if (poll(&there, 1, LINE_MS) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static int host_read(struct sl_lab_host *host, FILE *in, void (*said)(void *arg, const char *what), void *arg,
 		     bool (*stopped)(void), struct sl_err *err)
 {
@@ -471,7 +486,7 @@ static int host_read(struct sl_lab_host *host, FILE *in, void (*said)(void *arg,
 	int rc = 0;
 
 	while (rc == 0) {
-		if (!fgets(line, sizeof(line), in)) {
+		if (!line_comes(in, stopped) || !fgets(line, sizeof(line), in)) {
 			return stopped()
 				   ? sl_err_set(err, -EINTR, "interrupted")
 				   : sl_err_set(err, -EPIPE, "lab: its process died; run sloglab vm down");
@@ -498,9 +513,12 @@ int sl_lab_host_wait(struct sl_lab_host *host, void (*said)(void *arg, const cha
 		     bool (*stopped)(void), struct sl_err *err)
 {
 	FILE *in = fdopen(host->progress, "re");
-	int rc =
-	    in ? host_read(host, in, said, arg, stopped, err) : sl_err_set(err, -ENOMEM, "out of memory");
+	int rc;
 
+	if (in) {
+		(void)setvbuf(in, NULL, _IONBF, 0);
+	}
+	rc = in ? host_read(host, in, said, arg, stopped, err) : sl_err_set(err, -ENOMEM, "out of memory");
 	if (in) {
 		(void)fclose(in);
 	}
