@@ -152,6 +152,14 @@ static void destage_finish(struct hdd *hdd, int64_t at_ns)
 	}
 }
 
+/* Writes a sector in part: the rest of it has to be read first, and is under the head again a turn later. */
+static bool splits_sector(const struct hdd *hdd, int64_t start, int64_t end)
+{
+	int64_t sector = (int64_t)hdd->spec.sector_bytes;
+
+	return sector > 0 && (start % sector != 0 || end % sector != 0);
+}
+
 /* Moves the head and transfers; returns the end. */
 static int64_t access_media(struct hdd *hdd, int64_t at_ns, int64_t start, int64_t end, bool write)
 {
@@ -159,6 +167,7 @@ static int64_t access_media(struct hdd *hdd, int64_t at_ns, int64_t start, int64
 
 	sl_track_stop(&hdd->track, at_ns);
 	at_ns += sl_media_position_ns(&hdd->media, at_ns, from, start, write);
+	at_ns += write && splits_sector(hdd, start, end) ? hdd->media.turn_ns : 0;
 	at_ns += sl_transfer_ns(end - start, sl_media_rate(&hdd->media, start));
 	hdd->head_bytes = end;
 	hdd->arm_free_ns = at_ns;

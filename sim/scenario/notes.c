@@ -5,6 +5,7 @@
 #include "sim/scenario/inner.h"
 
 #define WIDE_RAIDZ 12 /* disks of one raidz vdev; zpoolconcepts(7): "between 3 and 9" is recommended */
+#define NEARLY_FULL 0.96
 #define GIB 1073741824.0
 
 static void add_text(char *buf, size_t size, const char *text)
@@ -107,6 +108,28 @@ static void note_files(const struct sl_scenario *sc, int variant, char *buf, siz
 	}
 }
 
+/* A vdev whose sectors are smaller than those of its disks writes parts of them. */
+static void note_sectors(const struct sl_scenario *sc, const struct sl_layer *layer, char *buf, size_t size)
+{
+	const struct sl_disks *disks = layer->by_key[SL_ROW_AT_DATA]->disks;
+	int ashift = (int)layer->by_key[SL_AT_ashift]->value;
+
+	for (int i = 0; i < disks->n; i++) {
+		const struct sl_dev_spec *spec = &sc->devices[disks->device[i]]->spec;
+		char text[256];
+
+		if (spec->sector_bytes > (double)(1 << ashift)) {
+			(void)snprintf(
+			    text, sizeof(text),
+			    "pool.ashift: %d on %s, whose sectors are %.0f bytes: a write of a part "
+			    "of one costs a turn of the platter",
+			    ashift, spec->name, spec->sector_bytes);
+			add_text(buf, size, text);
+			return;
+		}
+	}
+}
+
 /* Not modelled: VMs that take cores away from each other. */
 static void note_cores(const struct sl_layer *layer, char *buf, size_t size)
 {
@@ -141,6 +164,12 @@ bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size
 		    "guests.disk_cache: has no effect with ESXi, whose virtual disks have no cache mode");
 	}
 	note_cores(layer, buf, size);
+	note_sectors(sc, layer, buf, size);
+	if (layer->by_key[SL_AT_pool_filled]->value > NEARLY_FULL) {
+		add_text(buf, size,
+			 "pool.filled: less than 4 % is free, so that each block goes wherever it fits "
+			 "(metaslab_df_free_pct)");
+	}
 	note_files(sc, variant, buf, size);
 	return buf[0] != '\0';
 }

@@ -206,3 +206,29 @@ Test(hdd, a_read_goes_before_destaging_and_delays_it)
 	bench_free(&plain);
 	bench_free(&read);
 }
+
+/* Sectors of 4 KiB: half of one is read, comes around again after a turn of 10 ms, and is written; so is one
+ * and a half. Whole ones are just written. */
+Test(hdd, a_part_of_a_sector_costs_a_turn)
+{
+	static const struct {
+		int64_t offset, bytes;
+		bool turn;
+	} rows[] = {{4096, 4096, false}, {4096, 2048, true}, {2048, 4096, true}, {8192, 12288, false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int64_t took[2];
+
+		for (int big = 0; big <= 1; big++) {
+			struct sl_dev_spec spec = disk_6000rpm(false);
+			struct bench bench;
+
+			spec.sector_bytes = big ? 4096 : 512;
+			bench = bench_new(&spec);
+			took[big] = io(&bench, SL_DEV_WRITE, rows[i].offset, rows[i].bytes);
+			bench_free(&bench);
+		}
+		cr_assert_eq(took[1] - took[0], rows[i].turn ? TURN : 0, "row %zu: %lld", i,
+			     (long long)(took[1] - took[0]));
+	}
+}

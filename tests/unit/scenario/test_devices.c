@@ -241,3 +241,34 @@ Test(scenario_devices, only_a_drive_without_any_public_speed_is_assumed)
 	free(box);
 	sl_scenario_free(sc);
 }
+
+/* 512 bytes (ashift 9) on a disk whose sectors are 4 KiB (2^12). */
+Test(scenario_devices, a_vdev_with_smaller_sectors_than_its_disks_is_noted)
+{
+	static const struct {
+		int ashift;
+		bool note;
+	} cases[] = {{9, true}, {12, false}, {13, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct folder folder;
+		struct sl_scenario *sc = NULL;
+		struct sl_err err = {0};
+		char text[512], note[512];
+
+		folder_make(&folder);
+		(void)snprintf(
+		    text, sizeof(text),
+		    "format: sloglab-scenario/1\ntitle: t\npool: {data: {layout: stripe, disks: [d]}, "
+		    "ashift: %d}\nworkloads: {w: {kind: syncwrite}}\n",
+		    cases[i].ashift);
+		write_file(&folder, "x.yaml", text);
+		write_file(&folder, "catalogue/d.yaml", HDD FIGURE("sector", "4KiB"));
+		cr_assert_eq(load(&folder, &sc, &err), 0, "%s", err.msg);
+		cr_expect_eq(sl_scenario_note(sc, 0, note, sizeof(note)), cases[i].note, "%s", note);
+		cr_expect_eq(strstr(note, "pool.ashift: 9 on d, whose sectors are 4096 bytes") != NULL,
+			     cases[i].note, "%s", note);
+		sl_scenario_free(sc);
+		folder_remove(&folder);
+	}
+}
