@@ -228,6 +228,16 @@ static uint32_t threads(const struct sl_box *box, int64_t percent)
 	return n > 0 ? (uint32_t)n : 1;
 }
 
+/* What one metaslab of the data vdevs holds of records. */
+static int64_t metaslab_of_records(const struct sl_pool *pool, const struct sl_box *box)
+{
+	const struct sl_vdev *vdev = &pool->data;
+	double stored = box->recordsize_bytes / stored_ratio(box);
+	double metaslab = (double)sl_alloc_metaslab_bytes(sl_vdev_top_bytes(vdev));
+
+	return (int64_t)(metaslab * box->recordsize_bytes / (double)sl_vdev_asize(vdev, (int64_t)stored));
+}
+
 static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
 {
 	struct sl_txg_config config = {
@@ -242,7 +252,8 @@ static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .hole_cpu_ns = hole_cpu_ns(box),
 	    .recordsize_bytes = (uint32_t)box->recordsize_bytes,
 	    .stored_bytes = stored_bytes(box),
-	    .indirect_bytes = is_old(box) ? 16384 : 131072, /* DN_MAX_INDBLKSHIFT */
+	    .old = is_old(box),
+	    .metaslab_bytes = metaslab_of_records(pool, box),
 	    .holes = pool->holes,
 	    .dirty_max_bytes = dirty_max(box),
 	    .dirty_sync_bytes =
@@ -250,7 +261,7 @@ static void init_txg(struct sl_pool *pool, const struct sl_box *box, const struc
 	};
 
 	sl_txg_init(&pool->txg, &config, pool->loop, pool->cpu, pool->trace);
-	pool->txg.history = env->history;
+	pool->txg.history = pool->txg.sync.meta.history = env->history;
 	pool->txg.on_synced = txg_synced;
 	pool->txg.on_progress = txg_progress;
 	pool->txg.arg = pool;
@@ -384,12 +395,12 @@ int sl_pool_build(struct sl_pool *pool, const struct sl_box *box, const struct s
 	pool->whole_cpu_ns = (int64_t)bytes_ns(box->recordsize_bytes, box->zfs_buffer_bps);
 	pool->partial_cpu_ns = (int64_t)(box->zfs_record_cpu_ns * box->recordsize_bytes / RECORD_UNIT);
 	init_vdevs(pool, box);
-	init_txg(pool, box, env);
-	init_zil(pool, box, env);
 	rc = add_all_disks(pool, box, env->seed, err);
 	if (rc < 0) {
 		return rc;
 	}
+	init_txg(pool, box, env);
+	init_zil(pool, box, env);
 	init_arc(pool, box, env);
 	init_reader(pool, box, env);
 	if (box->log_fail_at_ns > 0 && box->n_log > 0) {

@@ -6,6 +6,9 @@
 #include "sim/zfs/txg_inner.h"
 
 #define DEFER_TXGS 2 /* TXG_DEFER_SIZE */
+#define POINTERS \
+	10 /* log2 of the block pointers of 128 bytes in an indirect block: DN_MAX_INDBLKSHIFT 17 ... */
+#define POINTERS_OLD 7 /* ... and 14 */
 
 static void start_sync(struct sl_txg *txg, int64_t now_ns)
 {
@@ -88,6 +91,11 @@ void sl_txg_init(struct sl_txg *txg, const struct sl_txg_config *config, struct 
 	*txg = (struct sl_txg){.config = *config, .loop = loop, .cpu = cpu, .trace = trace, .open = 1};
 	txg->placed.txg = txg->open;
 	txg->timer.fire = timeout;
+	sl_touched_init(&txg->touched, &(struct sl_touched_config){
+					   .recordsize_bytes = config->recordsize_bytes,
+					   .pointer_shift = config->old ? POINTERS_OLD : POINTERS,
+					   .metaslab_bytes = config->metaslab_bytes,
+				       });
 	sl_txg_sync_init(txg);
 }
 

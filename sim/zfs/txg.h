@@ -14,7 +14,10 @@
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
 #include "sim/zfs/history.h"
+#include "sim/zfs/keyset.h"
+#include "sim/zfs/meta.h"
 #include "sim/zfs/placed.h"
+#include "sim/zfs/touched.h"
 #include "sim/zfs/vdev.h"
 
 struct sl_txg_config {
@@ -28,7 +31,8 @@ struct sl_txg_config {
 	int64_t hole_cpu_ns;       /* ... and per record that turns out to be all zero */
 	uint32_t recordsize_bytes;
 	int64_t stored_bytes;     /* what is written of a record that is not all zero */
-	uint32_t indirect_bytes;  /* size of an indirect block (DN_MAX_INDBLKSHIFT) */
+	bool old;                 /* metadata in the format of 0.6.3, see meta.h */
+	int64_t metaslab_bytes;   /* of records that one metaslab holds */
 	bool holes;               /* compression is on: zero records cost no write */
 	int64_t dirty_max_bytes;  /* zfs_dirty_data_max */
 	int64_t dirty_sync_bytes; /* dirty data that starts a sync before the timeout */
@@ -39,12 +43,6 @@ struct sl_txg_waiter {
 	struct sl_timer done;
 	struct sl_txg_waiter *next; /* private */
 	uint64_t txg;
-};
-
-/* Open-addressing set of dirty records: key + 1, 0 = empty. */
-struct sl_txg_set {
-	uint64_t *slots;
-	uint32_t room, count; /* room: a power of two */
 };
 
 /* What a txg has to write. */
@@ -64,17 +62,16 @@ struct sl_txg_lot {
 /* The syncing txg. Private to txg_sync.c. */
 struct sl_txg_sync {
 	struct sl_txg_work work;
-	struct sl_txg_lot dirty, fed; /* for the sync threads, and for the issue threads */
-	uint32_t worked;              /* records to be written */
-	uint32_t feeding, working;    /* threads that have something to do */
-	uint32_t feeders;             /* sync threads */
-	uint32_t in_flight;           /* blocks */
-	uint32_t records_left;        /* records and holes that are not done yet */
-	uint32_t meta_left;           /* blocks of metadata to issue ... */
-	uint32_t small_left;          /* ... of which so many are small ones, the last */
-	int flushes_left, flushing;
+	struct sl_txg_lot dirty, fed;     /* for the sync threads, and for the issue threads */
+	uint32_t worked;                  /* records to be written */
+	uint32_t feeding, working;        /* threads that have something to do */
+	uint32_t feeders;                 /* sync threads */
+	uint32_t in_flight;               /* blocks */
+	uint32_t records_left;            /* records and holes that are not done yet */
+	struct sl_touched_counts touched; /* metadata that the records drag along */
+	struct sl_zmeta meta;
+	struct sl_timer meta_done;
 	struct sl_slab ios, slices;
-	struct sl_vdev_io flush, meta_flush;
 };
 
 struct sl_txg {
@@ -88,9 +85,10 @@ struct sl_txg {
 	void *arg;
 	struct sl_history *history; /* borrowed, may be NULL */
 	uint64_t open;              /* number of the open txg */
-	struct sl_txg_set dirty;
+	struct sl_keyset dirty;
 	struct sl_placed placed;      /* of the dirty records */
 	uint64_t last_file;           /* that a record was dirtied of */
+	struct sl_touched touched;    /* what they drag along */
 	struct sl_txg_work dirty_now; /* of the open txg; its bytes are dirty_bytes */
 	int64_t dirty_bytes;
 	struct sl_timer timer;

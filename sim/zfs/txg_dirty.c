@@ -1,7 +1,4 @@
 /* What is dirty in the open txg: records, the files they belong to, and blocks of dnodes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "sim/zfs/txg_inner.h"
 
 #define DNODE_BLOCK_BYTES 16384 /* DNODE_BLOCK_SHIFT */
@@ -9,68 +6,6 @@
 /* Three kinds of keys in one set: records, blocks of dnodes, files. */
 #define DNODE_KEYS (UINT64_C(1) << 63)
 #define FILE_KEYS (UINT64_C(1) << 62)
-
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 33;
-	x *= 0xff51afd7ed558ccdULL;
-	x ^= x >> 33;
-	return x;
-}
-
-static void set_grow(struct sl_txg_set *set)
-{
-	uint32_t room = set->room ? 2 * set->room : 1024;
-	uint64_t *slots = calloc(room, sizeof(*slots));
-
-	if (!slots) {
-		abort();
-	}
-	for (uint32_t i = 0; i < set->room; i++) {
-		uint32_t at;
-
-		if (set->slots[i] == 0) {
-			continue;
-		}
-		at = (uint32_t)mix(set->slots[i]) & (room - 1);
-		while (slots[at] != 0) {
-			at = (at + 1) & (room - 1);
-		}
-		slots[at] = set->slots[i];
-	}
-	free(set->slots);
-	set->slots = slots;
-	set->room = room;
-}
-
-/* true when the key was not there. */
-static bool set_add(struct sl_txg_set *set, uint64_t key)
-{
-	uint32_t at;
-
-	if (2 * set->count >= set->room) {
-		set_grow(set);
-	}
-	key++;
-	at = (uint32_t)mix(key) & (set->room - 1);
-	while (set->slots[at] != 0) {
-		if (set->slots[at] == key) {
-			return false;
-		}
-		at = (at + 1) & (set->room - 1);
-	}
-	set->slots[at] = key;
-	set->count++;
-	return true;
-}
-
-static void set_clear(struct sl_txg_set *set)
-{
-	set->count = 0;
-	if (set->room > 0) {
-		memset(set->slots, 0, set->room * sizeof(*set->slots));
-	}
-}
 
 uint32_t sl_txg_records(const struct sl_txg *txg, int64_t offset, uint32_t bytes)
 {
@@ -92,7 +27,17 @@ static void note_file(struct sl_txg *txg, uint64_t file)
 {
 	if (txg->dirty_now.files == 0 || txg->last_file != file) {
 		txg->last_file = file;
-		txg->dirty_now.files += set_add(&txg->dirty, FILE_KEYS | file);
+		txg->dirty_now.files += sl_keyset_add(&txg->dirty, FILE_KEYS | file);
+	}
+}
+
+/* An indirect block that points to holes only is a hole itself (dbuf_write_children_ready). */
+static void touch_metadata(struct sl_txg *txg, uint64_t file, uint64_t record, bool hole)
+{
+	if (hole) {
+		sl_touched_dnode(&txg->touched, file);
+	} else {
+		sl_touched_record(&txg->touched, file, record);
 	}
 }
 
@@ -105,8 +50,9 @@ struct sl_txg_touch sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t fi
 	struct sl_txg_touch touch = {0};
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (set_add(&txg->dirty, file << 40 ^ (first + i))) {
+		if (sl_keyset_add(&txg->dirty, file << 40 ^ (first + i))) {
 			touch.fresh++;
+			touch_metadata(txg, file, first + i, hole);
 			touch.partial += covers_in_part(txg, first + i, offset, bytes);
 		} else {
 			(void)sl_placed_drop(&txg->placed, file, first + i);
@@ -124,8 +70,9 @@ struct sl_txg_touch sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t fi
 
 void sl_txg_dirty_dnode(struct sl_txg *txg, int64_t now_ns, uint64_t file)
 {
-	if (set_add(&txg->dirty, DNODE_KEYS | file / DNODES_PER_BLOCK)) {
+	if (sl_keyset_add(&txg->dirty, DNODE_KEYS | file / DNODES_PER_BLOCK)) {
 		txg->dirty_now.dnodes++;
+		sl_touched_dnode(&txg->touched, file);
 		txg->dirty_bytes += DNODE_BLOCK_BYTES;
 	}
 	sl_txg_note_dirty(txg, now_ns);
@@ -140,7 +87,8 @@ struct sl_txg_work sl_txg_take_dirty(struct sl_txg *txg)
 	work.placed = work.placed < work.records ? work.placed : work.records;
 	txg->dirty_now = (struct sl_txg_work){0};
 	txg->dirty_bytes = 0;
-	set_clear(&txg->dirty);
+	sl_keyset_clear(&txg->dirty);
+	sl_touched_take(&txg->touched, &txg->sync.touched);
 	return work;
 }
 
@@ -158,6 +106,7 @@ int64_t sl_txg_unsynced(const struct sl_txg *txg)
 
 void sl_txg_dirty_fini(struct sl_txg *txg)
 {
-	free(txg->dirty.slots);
+	sl_keyset_fini(&txg->dirty);
+	sl_touched_fini(&txg->touched);
 	sl_placed_fini(&txg->placed);
 }

@@ -12,15 +12,11 @@
  */
 #include "sim/zfs/txg_inner.h"
 
-#define ASYNC_MAX 10.0       /* zfs_vdev_async_write_max_active */
-#define ASYNC_DIRTY_LOW 0.3  /* share of dirty_max where the limit begins to grow */
-#define ASYNC_DIRTY_HIGH 0.6 /* and where it ends */
-#define META_WRITES 30u      /* small writes every txg costs: MOS, space maps, dnodes, with their copies */
-#define META_BYTES 8192
-#define POINTER_BYTES 128u           /* blkptr_t */
+#define ASYNC_MAX 10.0               /* zfs_vdev_async_write_max_active */
+#define ASYNC_DIRTY_LOW 0.3          /* share of dirty_max where the limit begins to grow */
+#define ASYNC_DIRTY_HIGH 0.6         /* and where it ends */
 #define WORK_SLICE_BYTES (256 << 10) /* records an issue thread works on before others get their turn */
 #define FEED_SLICES 4u               /* and so many times as many for a sync thread */
-#define FINAL_FLUSHES 2              /* before and after the uberblock */
 #define IN_FLIGHT_MAX 100u           /* blocks in the queues of a top-level vdev: zfs_vdev_queue_depth_pct */
 
 /* A slice of records in the hands of a thread. */
@@ -34,7 +30,6 @@ struct slice {
 struct txg_io {
 	void *pool_link;
 	struct sl_txg *txg;
-	bool record;
 	struct sl_vdev_io io;
 };
 
@@ -145,43 +140,33 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct txg_io *io = sl_container_of(timer, struct txg_io, io.done);
 	struct sl_txg *txg = io->txg;
-	bool record = io->record;
 
 	sl_slab_put(&txg->sync.ios, io);
 	txg->sync.in_flight--;
-	records_done(txg, now_ns, record ? 1 : 0);
+	records_done(txg, now_ns, 1);
 	sync_step(txg, now_ns);
 }
 
-static void issue_write(struct sl_txg *txg, int64_t now_ns, struct sl_vdev *vdev, int64_t bytes, bool record)
+static void issue_record(struct sl_txg *txg, int64_t now_ns)
 {
 	struct txg_io *io = sl_slab_get(&txg->sync.ios);
 
 	io->txg = txg;
-	io->record = record;
-	io->io.done.fire = write_done;
-	io->io.op = SL_DEV_WRITE;
-	io->io.async = true;
-	io->io.bytes = bytes;
-	io->io.tag = txg->open - 1;
-	io->io.mark = sl_history_txg_mark(txg->history, txg->open - 1);
-	sl_vdev_alloc(vdev, &io->io);
+	io->io = (struct sl_vdev_io){
+	    .done.fire = write_done,
+	    .op = SL_DEV_WRITE,
+	    .async = true,
+	    .bytes = txg->config.stored_bytes,
+	    .tag = txg->open - 1,
+	    .mark = sl_history_txg_mark(txg->history, txg->open - 1),
+	};
+	sl_vdev_alloc(txg->config.data, &io->io);
 	txg->sync.in_flight++;
-	sl_vdev_submit(vdev, now_ns, &io->io);
-}
-
-/* Indirect blocks, then the rest of the metadata. */
-static void issue_meta(struct sl_txg *txg, int64_t now_ns)
-{
-	struct sl_txg_sync *sync = &txg->sync;
-	bool small = sync->meta_left <= sync->small_left;
-
-	sync->meta_left--;
-	issue_write(txg, now_ns, txg->config.meta, small ? META_BYTES : txg->config.indirect_bytes, false);
+	sl_vdev_submit(txg->config.data, now_ns, &io->io);
 }
 
 /* All records have been issued, so that what points to them can be. */
-static bool may_issue_meta(const struct sl_txg_sync *sync)
+static bool all_issued(const struct sl_txg_sync *sync)
 {
 	return lot_size(&sync->dirty) + lot_size(&sync->fed) + sync->worked + sync->feeding + sync->working ==
 	       0;
@@ -194,40 +179,8 @@ static void write_blocks(struct sl_txg *txg, int64_t now_ns)
 
 	while (sync->worked > 0 && sync->in_flight < limit) {
 		sync->worked--;
-		issue_write(txg, now_ns, txg->config.data, txg->config.stored_bytes, true);
+		issue_record(txg, now_ns);
 	}
-	while (may_issue_meta(sync) && sync->meta_left > 0 && sync->in_flight < limit) {
-		issue_meta(txg, now_ns);
-	}
-}
-
-static void one_flushed(struct sl_txg *txg, int64_t now_ns)
-{
-	txg->sync.flushing--;
-	if (txg->sync.flushing == 0) {
-		sync_step(txg, now_ns);
-	}
-}
-
-static void flush_done(struct sl_timer *timer, int64_t now_ns)
-{
-	one_flushed(sl_container_of(timer, struct sl_txg, sync.flush.done), now_ns);
-}
-
-static void meta_flush_done(struct sl_timer *timer, int64_t now_ns)
-{
-	one_flushed(sl_container_of(timer, struct sl_txg, sync.meta_flush.done), now_ns);
-}
-
-static void flush_all(struct sl_txg *txg, int64_t now_ns)
-{
-	bool both = txg->config.meta != txg->config.data;
-
-	txg->sync.flushing = both ? 2 : 1;
-	if (both) {
-		sl_vdev_submit(txg->config.meta, now_ns, &txg->sync.meta_flush);
-	}
-	sl_vdev_submit(txg->config.data, now_ns, &txg->sync.flush);
 }
 
 int sl_txg_async_limit(const struct sl_txg *txg)
@@ -240,31 +193,39 @@ int sl_txg_async_limit(const struct sl_txg *txg)
 	return (int)(txg->config.async_write_min + share * (ASYNC_MAX - txg->config.async_write_min));
 }
 
+static void limit_writes(struct sl_txg *txg)
+{
+	sl_vdev_limit_async_writes(txg->config.data, sl_txg_async_limit(txg));
+	sl_vdev_limit_async_writes(txg->config.meta, sl_txg_async_limit(txg));
+}
+
 /* Whatever has become possible: each stage takes what the one before has finished. */
 static void sync_step(struct sl_txg *txg, int64_t now_ns)
 {
 	struct sl_txg_sync *sync = &txg->sync;
 
-	sl_vdev_limit_async_writes(txg->config.data, sl_txg_async_limit(txg));
-	sl_vdev_limit_async_writes(txg->config.meta, sl_txg_async_limit(txg));
+	limit_writes(txg);
 	feed(txg, now_ns);
 	work(txg, now_ns);
 	write_blocks(txg, now_ns);
-	if (!may_issue_meta(sync) || sync->meta_left > 0 || sync->in_flight > 0) {
-		return;
+	if (all_issued(sync) && sync->in_flight == 0) {
+		sl_zmeta_sync(&sync->meta, now_ns, txg->open - 1, &sync->touched, &sync->meta_done);
 	}
-	if (sync->flushes_left > 0) {
-		sync->flushes_left--;
-		flush_all(txg, now_ns);
-		return;
-	}
-	sl_txg_written(txg, now_ns);
+}
+
+static void meta_progress(void *arg, int64_t now_ns)
+{
+	(void)now_ns;
+	limit_writes(arg);
+}
+
+static void meta_done(struct sl_timer *timer, int64_t now_ns)
+{
+	sl_txg_written(sl_container_of(timer, struct sl_txg, sync.meta_done), now_ns);
 }
 
 void sl_txg_sync_start(struct sl_txg *txg, int64_t now_ns, const struct sl_txg_work *work)
 {
-	uint32_t pointers = txg->config.indirect_bytes / POINTER_BYTES;
-	uint32_t indirect = (work->records + pointers - 1) / pointers;
 	struct sl_txg_sync *sync = &txg->sync;
 
 	sync->work = *work;
@@ -273,10 +234,6 @@ void sl_txg_sync_start(struct sl_txg *txg, int64_t now_ns, const struct sl_txg_w
 	sync->records_left = lot_size(&sync->dirty);
 	sync->feeders = work->files < txg->config.feeders ? work->files : txg->config.feeders;
 	sync->feeders = sync->feeders > 0 ? sync->feeders : 1;
-	/* Indirect and dnode blocks are written twice (ditto), the fixed metadata comes with its copies. */
-	sync->small_left = META_WRITES + 2 * work->dnodes;
-	sync->meta_left = sync->small_left + 2 * indirect;
-	sync->flushes_left = FINAL_FLUSHES;
 	sync_step(txg, now_ns);
 }
 
@@ -284,9 +241,14 @@ void sl_txg_sync_init(struct sl_txg *txg)
 {
 	struct sl_txg_sync *sync = &txg->sync;
 
-	sync->flush.done.fire = flush_done;
-	sync->meta_flush.done.fire = meta_flush_done;
-	sync->flush.op = sync->meta_flush.op = SL_DEV_FLUSH;
+	sync->meta_done.fire = meta_done;
+	sl_zmeta_init(&sync->meta, &(struct sl_zmeta_config){
+				       .data = txg->config.data,
+				       .meta = txg->config.meta,
+				       .old = txg->config.old,
+				   });
+	sync->meta.on_progress = meta_progress;
+	sync->meta.arg = txg;
 	sl_slab_init(&sync->ios, sizeof(struct txg_io));
 	sl_slab_init(&sync->slices, sizeof(struct slice));
 }
@@ -295,4 +257,5 @@ void sl_txg_sync_fini(struct sl_txg *txg)
 {
 	sl_slab_fini(&txg->sync.ios);
 	sl_slab_fini(&txg->sync.slices);
+	sl_zmeta_fini(&txg->sync.meta);
 }

@@ -87,7 +87,10 @@ Test(powercut, disks_that_keep_what_flushes_do_not_reach_lose_it)
 	struct sl_verdict verdict = cut(&rig, &options);
 
 	cr_assert(verdict.lossy > 0 && verdict.lossy < verdict.n_cuts, "not at every moment");
-	cr_assert(verdict.window_ns > 0 && verdict.window_ns < SEC / 10, "the mechanism destages");
+	/* A txg leaves 138 writes of metadata in each disk's cache (207 copies, two disks of three), 5 ms
+	 * each in the order of addresses: 0.7 s. */
+	cr_assert(verdict.window_ns > 0 && verdict.window_ns < SEC, "the mechanism destages: %.3f s",
+		  (double)verdict.window_ns / 1e9);
 	expect_why(
 	    &verdict, SL_CAUSE_UNREACHED,
 	    "hdd-7200-desktop kept it in its volatile cache: flushes do not reach it (pool.data.flush: "

@@ -168,8 +168,9 @@ static void waited(struct sl_timer *timer, int64_t now_ns)
 }
 
 /*
- * TXG_DEFER_SIZE: the open txg and two more, without waiting for the timeout. Each writes 30 blocks of
- * metadata one after the other (1 ms) and flushes once (0.5 ms; the second flush finds nothing written).
+ * TXG_DEFER_SIZE: the open txg and two more, without waiting for the timeout. The first changes a dnode: 199
+ * blocks (test_txg.c), one after the other in 1 ms each, a flush of 0.5 ms, the uberblock in 1 ms, a flush:
+ * 201 ms. The others change nothing and take no time.
  */
 Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 {
@@ -177,7 +178,8 @@ Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 	struct sl_txg_config config = {
 	    .timeout_ns = 5 * SEC,
 	    .recordsize_bytes = 128 * KIB,
-	    .indirect_bytes = 16 * KIB,
+	    .old = true,
+	    .metaslab_bytes = 1024 * MIB,
 	    .async_write_min = 1,
 	    .stored_bytes = 128 * KIB,
 	    .feeders = 1,
@@ -196,13 +198,14 @@ Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 	((struct fake_disk *)(void *)data.disks[0])->notes = NULL;
 	config.data = config.meta = &data;
 	sl_txg_init(&txg, &config, nas.loop, &nas.cpu, NULL);
+	sl_txg_dirty_dnode(&txg, 0, 1);
 	sl_txg_wait(&txg, 0, &first.waiter);
 	cr_assert_eq(sl_loop_run_until(nas.loop, 40 * MS, NULL), 0);
-	sl_txg_wait(&txg, 40 * MS, &second.waiter); /* while the second syncs: until the fifth */
+	sl_txg_wait(&txg, 40 * MS, &second.waiter); /* while the first syncs: until the fourth */
 	run_all(nas.loop);
-	cr_assert_eq(first.at_ns, 3 * (30 * MS + MS / 2));
-	cr_assert_eq(second.at_ns, 5 * (30 * MS + MS / 2));
-	cr_assert_eq(txg.synced, 5);
+	cr_assert_eq(first.at_ns, 201 * MS);
+	cr_assert_eq(second.at_ns, 201 * MS);
+	cr_assert_eq(txg.synced, 4);
 	sl_txg_fini(&txg);
 	sl_vdev_fini(&data);
 	nas_fini(&nas);

@@ -17,7 +17,8 @@ static struct rig *rig_new(int dirty_records)
 	struct rig *rig = calloc(1, sizeof(*rig));
 	struct sl_txg_config config = {.timeout_ns = 1000 * SEC,
 				       .recordsize_bytes = 128 * KIB,
-				       .indirect_bytes = 16 * KIB,
+				       .old = true,
+				       .metaslab_bytes = 1024 * MIB,
 				       .async_write_min = 1,
 				       .stored_bytes = 128 * KIB,
 				       .feeders = 1,

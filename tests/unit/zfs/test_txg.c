@@ -2,14 +2,14 @@
 #include "sim/zfs/txg.h"
 #include "tests/unit/zfs/lib.h"
 
-#define METADATA 30 /* small writes of every txg */
+#define UBERBLOCKS 4 /* to each disk */
 #define SYNC_BYTES (64 * MIB)
 
 struct rig {
 	struct nas nas;
-	struct sl_vdev data;
+	struct sl_vdev data, meta;
 	struct sl_txg txg;
-	struct fake_disk *disk;
+	struct fake_disk *disk, *meta_disk;
 };
 
 static void synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_ns)
@@ -20,13 +20,15 @@ static void synced(void *arg, uint64_t txg, int64_t closed_ns, int64_t now_ns)
 	notes_add(&rig->nas.notes, now_ns, "txg %d on disk", (int)txg);
 }
 
-/* One disk that takes no time, as usual with compression: all-zero records become holes. */
+/* A disk for records and one for metadata (test_meta.c), which take no time; as usual with compression:
+ * all-zero records become holes. The format is that of 0.6.3. */
 static struct rig *rig_new(void)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 	struct sl_txg_config config = {.timeout_ns = 5 * SEC,
 				       .recordsize_bytes = 128 * KIB,
-				       .indirect_bytes = 16 * KIB,
+				       .old = true,
+				       .metaslab_bytes = 1024 * MIB,
 				       .async_write_min = 1,
 				       .stored_bytes = 128 * KIB,
 				       .feeders = 1,
@@ -41,7 +43,11 @@ static struct rig *rig_new(void)
 	sl_vdev_init(&rig->data, &vdev, rig->nas.loop, &rig->nas.cpu, NULL);
 	rig->disk = fake_disk_new(rig->nas.loop, NULL, "disk", 0, 0);
 	sl_vdev_add_disk(&rig->data, &rig->disk->dev, INT64_C(1) << 40);
-	config.data = config.meta = &rig->data;
+	sl_vdev_init(&rig->meta, &vdev, rig->nas.loop, &rig->nas.cpu, NULL);
+	rig->meta_disk = fake_disk_new(rig->nas.loop, NULL, "meta", 0, 0);
+	sl_vdev_add_disk(&rig->meta, &rig->meta_disk->dev, INT64_C(1) << 40);
+	config.data = &rig->data;
+	config.meta = &rig->meta;
 	sl_txg_init(&rig->txg, &config, rig->nas.loop, &rig->nas.cpu, NULL);
 	rig->txg.on_synced = synced;
 	rig->txg.arg = rig;
@@ -52,6 +58,7 @@ static void rig_free(struct rig *rig)
 {
 	sl_txg_fini(&rig->txg);
 	sl_vdev_fini(&rig->data);
+	sl_vdev_fini(&rig->meta);
 	nas_fini(&rig->nas);
 	free(rig);
 }
@@ -128,7 +135,8 @@ Test(txg, records_that_a_write_covers_in_part_have_to_be_read)
 	}
 }
 
-/* 32 dnodes of 512 bytes share a block of 16 KiB, which is written twice, as 8 KiB like other metadata. */
+/* 32 dnodes of 512 bytes share a block: two blocks, 6 above them and the root, twice: 18. MOS: see
+ * test_meta.c, without frees three space maps: 10 + 3 x 17 = 61, three times: 183. */
 Test(txg, changes_of_names_dirty_blocks_of_dnodes)
 {
 	struct rig *rig = rig_new();
@@ -138,8 +146,9 @@ Test(txg, changes_of_names_dirty_blocks_of_dnodes)
 	}
 	cr_assert_eq(sl_txg_unsynced(&rig->txg), 2 * 16 * KIB);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->disk->dev.stats.writes, METADATA + 2 * 2);
-	cr_assert_eq(rig->disk->dev.stats.bytes_written, (METADATA + 2 * 2) * 8 * KIB);
+	cr_assert_eq(rig->meta_disk->dev.stats.writes, 18 + 183 + UBERBLOCKS);
+	cr_assert_eq(rig->meta_disk->dev.stats.bytes_written, (18 + 183 + UBERBLOCKS) * 4 * KIB);
+	cr_assert_eq(rig->disk->dev.stats.writes, UBERBLOCKS);
 	rig_free(rig);
 }
 
@@ -159,7 +168,7 @@ Test(txg, records_that_are_written_cost_more_cpu_than_holes)
 
 /*
  * Work and writes overlap: one issue thread with 1 ms a record, a disk with 1 ms a write, one at a time. The
- * first two records are ready after 2 ms; then 100 writes of records, 2 indirect blocks and 30 others.
+ * first two records are ready after 2 ms; then 100 writes, and the uberblock into four labels side by side.
  */
 Test(txg, records_are_written_while_others_are_worked_on)
 {
@@ -169,7 +178,7 @@ Test(txg, records_are_written_while_others_are_worked_on)
 	rig->disk->io_ns = MS;
 	write_at(rig, 0, 0, 100 * 128 * KIB, false);
 	run_all(rig->nas.loop);
-	notes_expect(&rig->nas.notes, "[5134ms] txg 1 on disk\n");
+	notes_expect(&rig->nas.notes, "[5103ms] txg 1 on disk\n");
 	rig_free(rig);
 }
 
@@ -237,24 +246,20 @@ Test(txg, dirty_data_becomes_less_as_it_is_written)
 	rig_free(rig);
 }
 
-/* 200 records, two indirect blocks twice, and the rest of the metadata: apart, and both flushed. */
+/*
+ * 200 records: two blocks of level 1 and one of level 2, twice: 6. Dnode, 6 above it, root, twice: 16. MOS
+ * with a fourth space map, for what is freed: 63, three times: 189. 211 in all.
+ */
 Test(txg, metadata_goes_to_the_special_vdevs)
 {
 	struct rig *rig = rig_new();
-	struct sl_vdev_config config = rig->data.config;
-	struct fake_disk *special = fake_disk_new(rig->nas.loop, NULL, "special", 0, 0);
-	struct sl_vdev vdev;
 
-	sl_vdev_init(&vdev, &config, rig->nas.loop, &rig->nas.cpu, NULL);
-	sl_vdev_add_disk(&vdev, &special->dev, INT64_C(1) << 40);
-	rig->txg.config.meta = &vdev;
 	write_at(rig, 0, 0, 200 * 128 * KIB, false);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->disk->dev.stats.writes, 200);
-	cr_assert_eq(rig->disk->dev.stats.flushes, 1);
-	cr_assert_eq(special->dev.stats.writes, 4 + METADATA);
-	cr_assert_eq(special->dev.stats.flushes, 1);
-	sl_vdev_fini(&vdev);
+	cr_assert_eq(rig->disk->dev.stats.writes, 200 + UBERBLOCKS);
+	cr_assert_eq(rig->disk->dev.stats.flushes, 2);
+	cr_assert_eq(rig->meta_disk->dev.stats.writes, 211 + UBERBLOCKS);
+	cr_assert_eq(rig->meta_disk->dev.stats.flushes, 2);
 	rig_free(rig);
 }
 
@@ -273,16 +278,31 @@ Test(txg, dirty_data_is_counted_in_records)
 	rig_free(rig);
 }
 
-Test(txg, records_go_out_with_their_pointers_and_the_usual_metadata_and_two_flushes)
+/* As above; of the 211 four are of 8 KiB (128 pointers of 50 bytes), the others of 4. */
+Test(txg, records_go_out_with_their_pointers_and_the_pools_metadata_and_two_flushes)
 {
 	struct rig *rig = rig_new();
 
+	rig->txg.config.meta = rig->txg.sync.meta.config.meta = &rig->data;
 	write_at(rig, 0, 0, 200 * 128 * KIB, false);
 	run_all(rig->nas.loop);
-	/* 200 records, two indirect blocks twice, metadata. */
-	cr_assert_eq(rig->disk->dev.stats.writes, 200 + 4 + METADATA);
-	cr_assert_eq(rig->disk->dev.stats.bytes_written, 200 * 128 * KIB + 4 * 16 * KIB + METADATA * 8 * KIB);
-	cr_assert_eq(rig->disk->dev.stats.flushes, 1); /* the second finds nothing written */
+	cr_assert_eq(rig->disk->dev.stats.writes, 200 + 211 + UBERBLOCKS);
+	cr_assert_eq(rig->disk->dev.stats.bytes_written,
+		     200 * 128 * KIB + 4 * 8 * KIB + (207 + UBERBLOCKS) * 4 * KIB);
+	cr_assert_eq(rig->disk->dev.stats.flushes, 2); /* before and after the uberblock */
+	rig_free(rig);
+}
+
+/* Not even an uberblock (spa_sync). */
+Test(txg, an_empty_txg_writes_nothing)
+{
+	struct sl_txg_waiter waiter = {.done = bell_make(NULL, "waited").timer};
+	struct rig *rig = rig_new();
+
+	sl_txg_wait(&rig->txg, 0, &waiter);
+	run_all(rig->nas.loop);
+	cr_assert_eq(rig->txg.synced, 3);
+	cr_assert_eq(rig->disk->dev.stats.writes + rig->meta_disk->dev.stats.writes, 0);
 	rig_free(rig);
 }
 
@@ -293,12 +313,13 @@ Test(txg, all_zero_records_become_holes_and_cost_only_cpu)
 	rig->txg.config.hole_cpu_ns = 300 * US;
 	write_at(rig, 0, 0, 100 * 128 * KIB, true);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->disk->dev.stats.writes, METADATA);
+	cr_assert_eq(rig->disk->dev.stats.writes, UBERBLOCKS);
+	cr_assert_eq(rig->meta_disk->dev.stats.writes, 16 + 183 + UBERBLOCKS); /* a hole has no pointer */
 	notes_expect(&rig->nas.notes, "[5030ms] txg 1 on disk\n");
 	rig->txg.config.holes = false; /* without compression zeros are data */
 	write_at(rig, 10 * SEC, 0, 100 * 128 * KIB, true);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->disk->dev.stats.writes, METADATA + 100 + 2 + METADATA);
+	cr_assert_eq(rig->disk->dev.stats.writes, UBERBLOCKS + 100 + UBERBLOCKS);
 	rig_free(rig);
 }
 
@@ -309,7 +330,7 @@ Test(txg, compression_makes_records_smaller)
 	rig->txg.config.stored_bytes = 32 * KIB;
 	write_at(rig, 0, 0, 10 * 128 * KIB, false);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->disk->dev.stats.bytes_written, 10 * 32 * KIB + 2 * 16 * KIB + METADATA * 8 * KIB);
+	cr_assert_eq(rig->disk->dev.stats.bytes_written, 10 * 32 * KIB + UBERBLOCKS * 4 * KIB);
 	rig_free(rig);
 }
 
@@ -340,7 +361,8 @@ Test(txg, much_that_became_dirty_during_a_sync_is_synced_right_after)
 	rig_free(rig);
 }
 
-/* zfs_vdev_async_write_min_active 1 to max_active 10, linear between 30 and 60 % of zfs_dirty_data_max. */
+/* zfs_vdev_async_write_min_active 1 to max_active 10, linear between 30 and 60 % of zfs_dirty_data_max. The
+ * uberblock takes one more millisecond. */
 Test(txg, few_writes_are_in_flight_while_little_is_dirty)
 {
 	static const struct {
@@ -356,10 +378,9 @@ Test(txg, few_writes_are_in_flight_while_little_is_dirty)
 		for (int m = 0; m < rows[i].dirty_mib; m++) {
 			write_at(rig, 0, m * MIB, MIB, false);
 		}
-		all = writes + 2 * ((writes + 127) / 128) + METADATA;
+		all = (writes + rows[i].side_by_side - 1) / rows[i].side_by_side;
 		run_all(rig->nas.loop);
-		cr_assert_eq(sl_loop_now(rig->nas.loop) - 5 * SEC,
-			     (all + rows[i].side_by_side - 1) / rows[i].side_by_side * MS, "%d MiB: %lld",
+		cr_assert_eq(sl_loop_now(rig->nas.loop) - 5 * SEC, (all + 1) * MS, "%d MiB: %lld",
 			     rows[i].dirty_mib, (long long)sl_loop_now(rig->nas.loop));
 		rig_free(rig);
 	}
