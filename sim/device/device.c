@@ -83,7 +83,7 @@ int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t se
 			return sl_err_set(err, -EINVAL,
 					  "disk %s: read_rate, write_rate and parallel must be known", name);
 		}
-		dev = sl_nvram_new(spec);
+		dev = sl_nvram_new(spec, seed, name);
 		break;
 	}
 	if (!dev) {

@@ -6,7 +6,7 @@
 
 /* NULL when out of memory. `loop` is set by sl_dev_new. */
 struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name);
-struct sl_dev *sl_nvram_new(const struct sl_dev_spec *spec);
+struct sl_dev *sl_nvram_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name);
 
 /* Disks made of disks: their members are built on `loop` with names of their own. See sl_dev_new. */
 int sl_mirror_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,

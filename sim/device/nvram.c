@@ -6,11 +6,13 @@
  */
 #include <stdlib.h>
 
+#include "sim/device/jitter.h"
 #include "sim/device/kinds.h"
 
 struct nvram {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
+	struct sl_jitter jitter;
 	int64_t path_free_ns[2]; /* reads, writes: the link is duplex */
 	int units;
 	int64_t unit_free_ns[];
@@ -34,8 +36,8 @@ static int64_t serve(struct nvram *nvram, int64_t now_ns, const struct sl_dev_re
 	start_ns = sl_later(now_ns, nvram->unit_free_ns[unit]);
 	pass_ns = sl_transfer_ns(req->bytes, rate);
 	*path = sl_later(start_ns, *path) + pass_ns;
-	nvram->unit_free_ns[unit] =
-	    sl_later(*path, start_ns + pass_ns) + (int64_t)(write ? spec->write_ns : spec->read_ns);
+	nvram->unit_free_ns[unit] = sl_later(*path, start_ns + pass_ns) +
+				    sl_jitter_ns(&nvram->jitter, write ? spec->write_ns : spec->read_ns);
 	return nvram->unit_free_ns[unit];
 }
 
@@ -61,7 +63,7 @@ static void nvram_free(struct sl_dev *dev)
 
 static const struct sl_dev_ops nvram_ops = {.submit = nvram_submit, .free = nvram_free};
 
-struct sl_dev *sl_nvram_new(const struct sl_dev_spec *spec)
+struct sl_dev *sl_nvram_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name)
 {
 	int units = (int)spec->parallel;
 	struct nvram *nvram = calloc(1, sizeof(*nvram) + (size_t)units * sizeof(nvram->unit_free_ns[0]));
@@ -71,6 +73,7 @@ struct sl_dev *sl_nvram_new(const struct sl_dev_spec *spec)
 	}
 	nvram->dev.ops = &nvram_ops;
 	nvram->spec = *spec;
+	sl_jitter_init(&nvram->jitter, spec->latency_p99, spec->latency_p999, seed, name);
 	nvram->units = units;
 	return &nvram->dev;
 }

@@ -96,6 +96,7 @@ int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, 
 	ssd->n_units = spec->plp != 0 || spec->channels < 1 ? 1 : (int)spec->channels;
 	sl_ssd_front_init(&ssd->front, spec);
 	sl_rng_init(&ssd->rng, seed, name);
+	sl_jitter_init(&ssd->jitter, spec->latency_p99, spec->latency_p999, seed, name);
 	if (sl_ssd_has_nand(spec)) {
 		rc = sl_ssd_ftl_config(spec, 1, &config, err);
 		rc = rc ? rc : sl_ftl_new(&config, &ssd->ftl, err);

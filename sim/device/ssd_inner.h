@@ -4,6 +4,7 @@
 #define SL_DEVICE_SSD_INNER_H
 
 #include "sim/base/rng.h"
+#include "sim/device/jitter.h"
 #include "sim/device/ssd_front.h"
 
 #define SL_SSD_QUEUE_MAX 1024
@@ -20,8 +21,9 @@ struct sl_ssd {
 	struct sl_dev dev;
 	struct sl_dev_spec spec;
 	struct sl_ssd_front front;
-	struct sl_ftl *ftl;     /* NULL: without a flash model */
-	struct sl_rng rng;      /* flush times */
+	struct sl_ftl *ftl; /* NULL: without a flash model */
+	struct sl_rng rng;  /* flush times */
+	struct sl_jitter jitter;
 	int64_t ftl_pages;      /* of the host */
 	int64_t drained_ns;     /* without a flash model: when the write buffer will be empty */
 	int64_t idle_from_ns;   /* end of the latest request */

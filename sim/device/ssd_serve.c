@@ -64,7 +64,7 @@ static int64_t flush_cost_ns(struct sl_ssd *ssd)
 {
 	bool slow = ssd->spec.flush_slow_share > 0 && sl_rng_uniform(&ssd->rng) < ssd->spec.flush_slow_share;
 
-	return (int64_t)(slow ? ssd->spec.flush_slow_ns : ssd->spec.flush_ns);
+	return sl_jitter_ns(&ssd->jitter, slow ? ssd->spec.flush_slow_ns : ssd->spec.flush_ns);
 }
 
 /*
@@ -104,7 +104,7 @@ static int64_t write_through(struct sl_ssd *ssd, int64_t ready_ns, const struct 
 	int64_t command_ns = ssd->spec.plp != 0 ? ssd->front.command_ns : 0;
 
 	*free_ns = sl_later(ready_ns, *free_ns) + command_ns + flush_cost_ns(ssd);
-	return *free_ns + sl_later((int64_t)ssd->spec.write_ns - command_ns, 0);
+	return *free_ns + sl_later(sl_jitter_ns(&ssd->jitter, ssd->spec.write_ns) - command_ns, 0);
 }
 
 /* How long the dies of a read that begins at now_ns keep it waiting: each holds units of DIE_UNIT by their
@@ -138,7 +138,7 @@ static int64_t read_end_ns(struct sl_ssd *ssd, int64_t now_ns, const struct sl_d
 	}
 	ssd->read_end_bytes = req->offset_bytes + req->bytes;
 	ssd->front.link_free_ns = sl_later(now_ns, ssd->front.link_free_ns) + sl_transfer_ns(req->bytes, bps);
-	return ssd->front.link_free_ns + (int64_t)spec->read_ns + wait_ns;
+	return ssd->front.link_free_ns + sl_jitter_ns(&ssd->jitter, spec->read_ns) + wait_ns;
 }
 
 int64_t sl_ssd_serve(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req *req)
@@ -154,7 +154,7 @@ int64_t sl_ssd_serve(struct sl_ssd *ssd, int64_t now_ns, const struct sl_dev_req
 		if (spec->cache_off) {
 			return write_through(ssd, ready_ns, req);
 		}
-		ready_ns += (int64_t)spec->write_ns;
+		ready_ns += sl_jitter_ns(&ssd->jitter, spec->write_ns);
 		if (req->fua && spec->plp == 0) {
 			return flush_end_ns(ssd, ready_ns, true);
 		}

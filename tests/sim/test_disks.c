@@ -134,7 +134,7 @@ Test(disks, jobs_that_write_synchronously)
 	} cells[] = {
 	    {"s3700-400", "sync4k-5", 14450, 14750},      {"s3700-400", "sync4k-10", 14450, 14750},
 	    {"850-pro-256", "sync4k-5", 1224, 1550},      {"850-pro-256", "sync4k-10", 1735, 2200},
-	    {"850-pro-256-cached", "sync4k-5", 905, 920}, {"850-pro-256-cached", "sync4k-10", 1800, 1830},
+	    {"850-pro-256-cached", "sync4k-5", 895, 935}, {"850-pro-256-cached", "sync4k-10", 1775, 1855},
 	    {"p3700-400", "sync4k-10", 263000, 267000}};
 	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/sync-write-list.yaml");
 
