@@ -27,7 +27,7 @@ static void hold(struct sl_ssd *ssd, struct sl_mark *mark, int64_t done_ns)
 		ssd->held_end = n;
 		ssd->held_room = room;
 	}
-	sl_mark_at_risk(mark, done_ns, SL_RISK_CACHE);
+	sl_mark_at_risk(mark, done_ns, ssd->spec.flush_ignored != 0 ? SL_RISK_LIAR : SL_RISK_CACHE);
 	ssd->held[ssd->held_end++] = (struct sl_ssd_held){mark, until_bytes};
 }
 
@@ -52,7 +52,9 @@ void sl_ssd_note(struct sl_ssd *ssd, int64_t start_ns, const struct sl_dev_req *
 	case SL_DEV_READ:
 		return;
 	case SL_DEV_FLUSH:
-		release(ssd, start_ns, done_ns);
+		if (ssd->spec.flush_ignored == 0) {
+			release(ssd, start_ns, done_ns);
+		}
 		return;
 	case SL_DEV_WRITE:
 		break;
@@ -61,7 +63,7 @@ void sl_ssd_note(struct sl_ssd *ssd, int64_t start_ns, const struct sl_dev_req *
 	       ssd->held[ssd->held_first].until_bytes < ssd->dev.stats.bytes_written) {
 		ssd->held[ssd->held_first++].mark->safe_ns = done_ns;
 	}
-	if (ssd->spec.plp != 0 || req->fua || ssd->spec.cache_off) {
+	if (ssd->spec.plp != 0 || ssd->spec.cache_off || (req->fua && ssd->spec.flush_ignored == 0)) {
 		sl_mark_safe(req->mark, done_ns);
 	} else if (req->mark) {
 		hold(ssd, req->mark, done_ns);

@@ -80,7 +80,7 @@ static int64_t flush_end_ns(struct sl_ssd *ssd, int64_t now_ns, bool dirty)
 	if (ssd->spec.plp != 0) {
 		return now_ns + cost_ns;
 	}
-	if (!dirty) {
+	if (!dirty || ssd->spec.flush_ignored != 0) {
 		return now_ns + sl_sooner((int64_t)ssd->spec.write_ns, cost_ns);
 	}
 	program_ns = sl_sooner(program_ns, cost_ns);

@@ -44,6 +44,7 @@ struct sl_disk_volatility sl_disk_volatility(const struct sl_dev_spec *spec)
 		ret.flush_ignored = spec->flush_honoured == 0;
 	} else if (spec->kind == SL_DEV_SSD) {
 		ret.cache_bytes = spec->plp == 0 && !spec->cache_off ? (int64_t)spec->buffer_bytes : 0;
+		ret.flush_ignored = ret.cache_bytes > 0 && spec->flush_ignored != 0;
 	} else if (spec->kind == SL_DEV_NVRAM) {
 		ret.all = spec->plp == 0;
 	} else if (spec->kind == SL_DEV_MIRROR || spec->kind == SL_DEV_STRIPE) {

@@ -21,6 +21,14 @@ static struct sl_dev_spec ssd(bool plp)
 				    .buffer_bytes = 1 << 20};
 }
 
+static struct sl_dev_spec lying_ssd(void)
+{
+	struct sl_dev_spec spec = ssd(false);
+
+	spec.flush_ignored = 1;
+	return spec;
+}
+
 static struct sl_dev_spec hdd(bool honest)
 {
 	return (struct sl_dev_spec){.kind = SL_DEV_HDD,
@@ -60,7 +68,7 @@ static struct sl_mark *write_marked(struct bench *bench, struct sl_slab *pool, i
 Test(mark, tells_when_a_cut_no_longer_takes_a_write)
 {
 	const struct sl_dev_spec safe = ssd(true), volatile_ssd = ssd(false), disk = hdd(true),
-				 liar = hdd(false), null_disk = {.kind = SL_DEV_NULL};
+				 liar = hdd(false), null_disk = {.kind = SL_DEV_NULL}, ssd_liar = lying_ssd();
 	const struct {
 		const char *what;
 		const struct sl_dev_spec *spec;
@@ -69,6 +77,7 @@ Test(mark, tells_when_a_cut_no_longer_takes_a_write)
 	} cases[] = {{"null", &null_disk, true, true, SL_RISK_NONE},
 		     {"SSD with PLP", &safe, true, true, SL_RISK_NONE},
 		     {"SSD without", &volatile_ssd, false, true, SL_RISK_CACHE},
+		     {"SSD that lies", &ssd_liar, false, false, SL_RISK_LIAR},
 		     {"disk", &disk, false, true, SL_RISK_CACHE},
 		     {"disk that lies", &liar, false, false, SL_RISK_LIAR}};
 
@@ -245,4 +254,26 @@ Test(mark, is_free_when_no_disk_and_no_other_mark_needs_it)
 	cr_assert(sl_mark_is_settled(other));
 	cr_assert_eq(leader->joiners, 0);
 	sl_slab_fini(&pool);
+}
+
+/* A drive whose cache outlives a cut and one that ignores the flush are equally fast (30 us, no program) and
+ * differ in what a cut takes: nothing, and all that the buffer may still hold. */
+Test(mark, a_cache_that_survives_is_not_a_flush_that_is_ignored)
+{
+	struct sl_dev_spec specs[2] = {ssd(true), lying_ssd()};
+
+	for (int lies = 0; lies < 2; lies++) {
+		struct bench bench;
+		struct sl_slab pool;
+		struct sl_mark *mark;
+
+		specs[lies].flush_ns = lies ? 1e6 : 30e3;
+		bench = bench_new(&specs[lies]);
+		sl_slab_init(&pool, sizeof(struct sl_mark));
+		mark = write_marked(&bench, &pool, 0);
+		cr_assert_eq(io(&bench, SL_DEV_FLUSH, 0, 0), 30000);
+		cr_assert_eq(sl_mark_kept_ns(mark, &whole) == SL_NEVER, lies);
+		sl_slab_fini(&pool);
+		bench_free(&bench);
+	}
 }
