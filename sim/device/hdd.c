@@ -12,6 +12,8 @@
  * command: it waits for all that came before, and what comes later waits for it. Reads are served from the
  * write cache, and from the track buffer (track.h): after a read the idle mechanism reads on.
  *
+ * Shingled disks write past their bands' own place (smr.h).
+ *
  * The mechanism is advanced up to the present at each arrival; only what somebody waits for arms the timer.
  */
 #include <errno.h>
@@ -23,6 +25,7 @@
 #include "sim/device/hdd_cache.h"
 #include "sim/device/kinds.h"
 #include "sim/device/media.h"
+#include "sim/device/smr.h"
 #include "sim/device/track.h"
 
 #define SWEEP_WINDOW 24      /* extents ahead of the head that the elevator chooses among */
@@ -55,6 +58,7 @@ struct hdd {
 	int64_t alone_until_ns;    /* end of the latest flush that ran alone */
 	struct sl_hdd_cache cache;
 	struct sl_track track;
+	struct sl_smr smr;
 	int depth; /* requests to choose among */
 	bool caches;
 	bool turn; /* flush or full cache: extents and requests take turns */
@@ -166,6 +170,11 @@ static int64_t access_media(struct hdd *hdd, int64_t at_ns, int64_t start, int64
 	int64_t from = sl_track_head(&hdd->track, at_ns, hdd->head_bytes);
 
 	sl_track_stop(&hdd->track, at_ns);
+	if (write && hdd->smr.band_bytes > 0) {
+		hdd->head_bytes = from;
+		hdd->arm_free_ns = sl_smr_write(&hdd->smr, at_ns, &hdd->head_bytes, start, end);
+		return hdd->arm_free_ns;
+	}
 	at_ns += sl_media_position_ns(&hdd->media, at_ns, from, start, write);
 	at_ns += write && splits_sector(hdd, start, end) ? hdd->media.turn_ns : 0;
 	at_ns += sl_transfer_ns(end - start, sl_media_rate(&hdd->media, start));
@@ -251,6 +260,21 @@ static void start_destage(struct hdd *hdd, int64_t at_ns)
 	access_media(hdd, at_ns, hdd->cache.out.start, hdd->cache.out.end, true);
 }
 
+/* A shingled disk that was idle up to now_ns: a band more is cleaned. */
+static bool clean_idly(struct hdd *hdd, int64_t now_ns)
+{
+	int64_t until_ns = -1;
+
+	if (hdd->smr.n_dirty > 0) {
+		until_ns = sl_smr_idle(&hdd->smr, hdd->arm_free_ns, now_ns, &hdd->head_bytes);
+	}
+	if (until_ns >= 0) {
+		sl_track_stop(&hdd->track, hdd->arm_free_ns);
+		hdd->arm_free_ns = until_ns;
+	}
+	return until_ns >= 0;
+}
+
 /* Lets the mechanism work up to now_ns: everything it starts was there when it decided. */
 static void advance(struct hdd *hdd, int64_t now_ns)
 {
@@ -273,7 +297,7 @@ static void advance(struct hdd *hdd, int64_t now_ns)
 			hdd->turn = true;
 		} else if (hdd->queue.n > 0 && hdd->queue.items[0].ready_ns <= now_ns) {
 			hdd->arm_free_ns = hdd->queue.items[0].ready_ns;
-		} else {
+		} else if (!clean_idly(hdd, now_ns)) {
 			hdd->arm_free_ns = now_ns;
 			break;
 		}
@@ -401,6 +425,7 @@ static void hdd_free(struct sl_dev *dev)
 	free(hdd->flushes.items);
 	free(hdd->gated.items);
 	sl_hdd_cache_fini(&hdd->cache);
+	sl_smr_fini(&hdd->smr);
 	free(hdd);
 }
 
@@ -423,6 +448,10 @@ struct sl_dev *sl_hdd_new(const struct sl_dev_spec *spec, uint64_t seed, const c
 	hdd->depth = spec->ncq_depth > 1 ? (int)spec->ncq_depth : 1;
 	sl_media_init(&hdd->media, &hdd->spec);
 	hdd->media.phase_ns = (int64_t)sl_rng_below(&rng, (uint64_t)hdd->media.turn_ns);
+	if (sl_smr_init(&hdd->smr, &hdd->media) < 0) {
+		hdd_free(&hdd->dev);
+		return NULL;
+	}
 	sl_track_init(&hdd->track, &hdd->media, (int)spec->read_segments, (int64_t)spec->cache_bytes);
 	return &hdd->dev;
 }
