@@ -97,19 +97,29 @@ static void data_flushed(struct sl_timer *timer, int64_t now_ns)
 	one_flushed(sl_container_of(timer, struct sl_zil_flush, data.done), now_ns);
 }
 
-void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
-		  struct sl_vdev *target, bool in_place, uint64_t tag)
+static void other_flushed(struct sl_timer *timer, int64_t now_ns)
 {
-	bool both = in_place && target != zil->config.records;
+	one_flushed(sl_container_of(timer, struct sl_zil_flush, other.done), now_ns);
+}
+
+void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
+		  struct sl_vdev *target, struct sl_vdev *other, bool in_place, uint64_t tag)
+{
+	bool records = in_place && target != zil->config.records && other != zil->config.records;
+	bool others = other && other != target;
 
 	if (zil->config.broken == SL_ZIL_NO_FLUSH) {
 		sl_timer_fire(&flush->done, now_ns);
 		return;
 	}
-	flush->left = both ? 2 : 1;
+	flush->left = 1 + records + others;
 	flush->log = (struct sl_vdev_io){.done.fire = log_flushed, .op = SL_DEV_FLUSH, .tag = tag};
 	flush->data = (struct sl_vdev_io){.done.fire = data_flushed, .op = SL_DEV_FLUSH, .tag = tag};
-	if (both) {
+	flush->other = (struct sl_vdev_io){.done.fire = other_flushed, .op = SL_DEV_FLUSH, .tag = tag};
+	if (others) {
+		sl_vdev_submit(other, now_ns, &flush->other);
+	}
+	if (records) {
 		sl_vdev_submit(zil->config.records, now_ns, &flush->data);
 	}
 	sl_vdev_submit(target, now_ns, &flush->log);

@@ -119,7 +119,7 @@ struct sl_zil_waiter {
 /* Flushes of the vdevs that a batch or block wrote to, side by side. */
 struct sl_zil_flush {
 	struct sl_timer done;
-	struct sl_vdev_io log, data;
+	struct sl_vdev_io log, data, other;
 	int left; /* private */
 };
 

@@ -112,7 +112,7 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 static void submit_flush(struct sl_zil *zil, int64_t now_ns)
 {
 	zil->flush.done.fire = flush_done;
-	sl_zil_flush(zil, now_ns, &zil->flush, zil->target, zil->n_indirect > 0, zil->tag);
+	sl_zil_flush(zil, now_ns, &zil->flush, zil->target, NULL, zil->n_indirect > 0, zil->tag);
 }
 
 static void write_done(struct sl_timer *timer, int64_t now_ns)

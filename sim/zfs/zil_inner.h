@@ -27,10 +27,10 @@ bool sl_zil_allocate(struct sl_zil *zil, struct sl_vdev *target, uint64_t txg, i
 /* Bytes written to `target` of a block of which used_bytes are filled: raidz writes whole blocks. */
 uint32_t sl_zil_written_bytes(const struct sl_vdev *target, uint32_t block_bytes, uint32_t used_bytes);
 
-/* Flushes the vdevs of `target`, and the data vdevs when records were written `in_place` there. Fires
- * flush->done, perhaps at once. */
+/* Flushes the vdevs of `target`, of `other` (NULL: none), and the data vdevs when records were written
+ * `in_place` there. Fires flush->done, perhaps at once. */
 void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
-		  struct sl_vdev *target, bool in_place, uint64_t tag);
+		  struct sl_vdev *target, struct sl_vdev *other, bool in_place, uint64_t tag);
 
 /* Physical size of a record written in place. */
 int64_t sl_zil_record_bytes(const struct sl_zil *zil);

@@ -25,7 +25,8 @@ struct sl_zil_lwb {
 	uint64_t number;             /* in the chain */
 	uint64_t txg;                /* of its records, the last */
 	bool issued, written, flushing, flushed, failed;
-	struct sl_vdev *target; /* where it goes */
+	struct sl_vdev *target;  /* where it goes */
+	struct sl_vdev *left_by; /* where the block before went, whose flush is left to this one; or NULL */
 	uint64_t tag;
 	int64_t issue_ns;
 	struct sl_timer timeout;
@@ -101,6 +102,12 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
+/* Nobody waits for the block: the next one's flush will cover it, with one kind of vdevs beside its own. */
+static bool leaves_flush(const struct sl_zil_lwb *lwb)
+{
+	return !lwb->waiters && lwb->next && (!lwb->left_by || lwb->left_by == lwb->target);
+}
+
 /* Flushes what is written, in order, and completes what is flushed. */
 static void advance(struct sl_zil *zil, int64_t now_ns)
 {
@@ -115,15 +122,16 @@ static void advance(struct sl_zil *zil, int64_t now_ns)
 		if (lwb->failed && lwb->next && lwb->next->issued) {
 			lwb->next->failed = true; /* the chain is broken here */
 		}
-		if (lwb->failed || (!lwb->waiters && lwb->next && lwb->next->issued)) {
-			lwb->flushed = true; /* nothing to flush, or the next block's flush covers it */
+		if (lwb->failed || leaves_flush(lwb)) {
+			lwb->flushed = true; /* nothing to flush, or the next block's flush will cover it */
 			if (lwb->next) {
 				lwb->next->in_place |= lwb->in_place;
+				lwb->next->left_by = lwb->target;
 			}
 			continue;
 		}
 		lwb->flush.done.fire = flush_done;
-		sl_zil_flush(zil, now_ns, &lwb->flush, lwb->target, lwb->in_place, lwb->tag);
+		sl_zil_flush(zil, now_ns, &lwb->flush, lwb->target, lwb->left_by, lwb->in_place, lwb->tag);
 	}
 	zil->advancing = false;
 	while (zil->oldest && zil->oldest->flushed) {

@@ -328,3 +328,23 @@ Test(zil_lwb, asynchronous_log_writes_follow_the_dirty_data)
 		rig_free(rig);
 	}
 }
+
+/* zil_lwb_write_done: the next block need not be on its way for that, it may still wait for company: here for
+ * 5 % of 30 ms, longer than the write of the first takes. */
+Test(zil_lwb, a_flush_is_left_to_an_open_block_too)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+	struct commit a = {.rig = rig};
+
+	rig->zil.lwb_latency_ns = 30 * MS;
+	for (int i = 0; i < 2; i++) {
+		log_write(rig, 1, 100 * KIB, (uint64_t)i, true);
+	}
+	commit_start(&a, 0);
+	run_all(rig->nas.loop);
+	cr_assert(a.done);
+	notes_expect(&rig->nas.notes, "[0ms] log write 128K\n"
+				      "[1.5ms] log write 76K\n"
+				      "[2.5ms] log flush\n");
+	rig_free(rig);
+}
