@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,4 +321,32 @@ Test(layers, a_variant_more_leaves_the_others_and_their_figures)
 	free(control);
 	free(added);
 	sl_scenario_free(sc);
+}
+
+/* A core of the Xeon E3 v3 and of the N100 takes 3.5 / 2.69 = 1.3 times as long as that of modern-xeon, and
+ * moves bytes at 1 / 1.3 of its rate: each cost that a profile gives, so that none was forgotten. */
+Test(scenario_layers, profiles_of_other_cores_are_scaled_as_a_whole)
+{
+	static const char *const names[] = {"xeon-e3-v3", "mini-pc-n100"};
+	struct sl_scenario *modern = load_text(HEAD "host: {profile: modern-xeon}\n");
+
+	for (size_t i = 0; i < 2; i++) {
+		struct sl_scenario *sc;
+		struct sl_box *fast = box_of(modern, "base"), *slow;
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text), HEAD "host: {profile: %s}\n", names[i]);
+		sc = load_text(text);
+		slow = box_of(sc, "base");
+		cr_expect_float_eq(slow->guest_oltp_cpu_ns / fast->guest_oltp_cpu_ns, 1.3, 0.01);
+		cr_expect_float_eq(slow->zil_commit_delay_ns / fast->zil_commit_delay_ns, 1.3, 0.01);
+		cr_expect_float_eq(slow->zfs_sync_cpu_ns / fast->zfs_sync_cpu_ns, 1.3, 0.01);
+		cr_expect_float_eq(slow->zfs_record_cpu_ns / fast->zfs_record_cpu_ns, 1.3, 0.01);
+		cr_expect_float_eq(fast->nfsd_byte_bps / slow->nfsd_byte_bps, 1.3, 0.01);
+		cr_expect_float_eq(fast->zfs_lz4_bps / slow->zfs_lz4_bps, 1.3, 0.01);
+		free(fast);
+		free(slow);
+		sl_scenario_free(sc);
+	}
+	sl_scenario_free(modern);
 }
