@@ -23,6 +23,8 @@ static const struct suffix byte_suffixes[] = {
 /* As ZFS and QEMU write sizes; never printed. */
 static const struct suffix byte_letters[] = {
     {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40}, {NULL, 0}};
+/* As people say shares; never printed. */
+static const struct suffix share_signs[] = {{"%", 0.01}, {NULL, 0}};
 static const struct suffix rate_suffixes[] = {{"B/s", 1},           {"KiB/s", 0x1p10}, {"MiB/s", 0x1p20},
 					      {"GiB/s", 0x1p30},    {"TiB/s", 0x1p40}, {"KB/s", 1e3},
 					      {"MB/s", 1e6},        {"GB/s", 1e9},     {"TB/s", 1e12},
@@ -37,7 +39,7 @@ static const struct {
 	const struct suffix *suffixes;
 	const char *form; /* how the right text looks, for messages */
 } kinds[] = {
-    [SL_UNIT_NONE] = {none_suffixes, "a plain number such as 4 or 0.5"},
+    [SL_UNIT_NONE] = {none_suffixes, "a plain number such as 4 or 0.5, or a share such as 50%"},
     [SL_UNIT_TIME] = {time_suffixes, "a time with one of ns, us, ms, s, min, h, such as 0.15ms"},
     [SL_UNIT_BYTES] = {byte_suffixes,
 		       "a size with one of B, KiB, MiB, GiB, TiB, KB, MB, GB, TB, such as 6GiB"},
@@ -136,7 +138,10 @@ static const struct suffix *suffix_at(const char *end, enum sl_unit unit)
 	const char *name = end[0] == ' ' && end[1] != '\0' ? end + 1 : end;
 	const struct suffix *suffix = find(kinds[unit].suffixes, name);
 
-	return suffix || unit != SL_UNIT_BYTES ? suffix : find(byte_letters, name);
+	if (!suffix && unit == SL_UNIT_BYTES) {
+		return find(byte_letters, name);
+	}
+	return !suffix && unit == SL_UNIT_NONE ? find(share_signs, name) : suffix;
 }
 
 const char *sl_units_suffix(const char *text, enum sl_unit unit, double *ret_size)

@@ -46,6 +46,8 @@ static const struct {
     {"zero", SL_UNIT_DATA, 0},
     {"random", SL_UNIT_DATA, 1},
     {"2.5x", SL_UNIT_DATA, 2.5},
+    {"80%", SL_UNIT_NONE, 0.8},
+    {"5 %", SL_UNIT_NONE, 0.05},
 };
 
 static const struct {
