@@ -57,6 +57,38 @@ bool sl_keyset_add(struct sl_keyset *set, uint64_t key)
 	return true;
 }
 
+/* Moves up what would not be found behind an empty slot. */
+static void close_gap(struct sl_keyset *set, uint32_t gap)
+{
+	uint32_t mask = set->room - 1;
+
+	for (uint32_t at = (gap + 1) & mask; set->slots[at] != 0; at = (at + 1) & mask) {
+		uint32_t home = (uint32_t)mix(set->slots[at]) & mask;
+
+		if (((at - home) & mask) >= ((at - gap) & mask)) {
+			set->slots[gap] = set->slots[at];
+			gap = at;
+		}
+	}
+	set->slots[gap] = 0;
+}
+
+bool sl_keyset_drop(struct sl_keyset *set, uint64_t key)
+{
+	uint32_t at;
+
+	if (set->count == 0) {
+		return false;
+	}
+	at = slot_of(set->slots, set->room, key + 1);
+	if (set->slots[at] == 0) {
+		return false;
+	}
+	close_gap(set, at);
+	set->count--;
+	return true;
+}
+
 void sl_keyset_clear(struct sl_keyset *set)
 {
 	if (set->count > 0) {

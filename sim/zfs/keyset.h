@@ -14,6 +14,9 @@ struct sl_keyset {
 /* true when the key was not there. Aborts when memory is out. */
 bool sl_keyset_add(struct sl_keyset *set, uint64_t key);
 
+/* true when the key was there. */
+bool sl_keyset_drop(struct sl_keyset *set, uint64_t key);
+
 /* Forgets all keys and keeps the room. */
 void sl_keyset_clear(struct sl_keyset *set);
 void sl_keyset_fini(struct sl_keyset *set);

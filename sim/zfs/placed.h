@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Open-addressing set of keys; 0 = empty. */
+#include "sim/zfs/keyset.h"
+
 struct sl_placed {
-	uint64_t *slots;
-	uint32_t room, count; /* room: a power of two, or 0 */
-	uint64_t txg;         /* the open one */
+	struct sl_keyset records;
+	uint64_t txg; /* the open one */
 };
 
 void sl_placed_fini(struct sl_placed *placed);
