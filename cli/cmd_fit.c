@@ -8,13 +8,16 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "sim/base/suggest.h"
+
+#define HELD_NAMES 64 /* workloads and variants that a name is compared with */
 
 struct fit {
-	struct sl_words operands, hold_out, set;
+	struct sl_words operands, set;
 	uint64_t seed, evaluations;
-	const char *json;
+	const char *json, *hold_out;
 	struct sl_session session;
-	struct sl_chosen held;
+	struct sl_held held;
 	struct sl_fit fit;
 };
 
@@ -22,7 +25,7 @@ static int fit_parse(struct fit *fit, const struct sl_command *self, int argc, c
 		     struct sl_err *err)
 {
 	const struct sl_option options[] = {
-	    {"hold-out", "WORKLOAD", "hide this workload from the fit and predict it", SL_OPT_WORDS,
+	    {"hold-out", "NAME", "hide this workload or variant from the fit and predict it", SL_OPT_TEXT,
 	     &fit->hold_out, 0, 0},
 	    {"seed", "N", "seed of the runs (default 1)", SL_OPT_NUMBER, &fit->seed, 0, INT64_MAX},
 	    {"evaluations", "N",
@@ -47,6 +50,34 @@ static int fit_parse(struct fit *fit, const struct sl_command *self, int argc, c
 	return rc;
 }
 
+/* A workload, else a variant. */
+static int find_held(struct fit *fit, struct sl_err *err)
+{
+	const struct sl_scenario *sc = fit->session.sc;
+	const char *names[HELD_NAMES], *near;
+	int n = 0;
+
+	fit->held.workload = sl_scenario_find_workload(sc, fit->hold_out);
+	if (fit->held.workload >= 0) {
+		return 0;
+	}
+	fit->held.variant = sl_scenario_find_variant(sc, fit->hold_out);
+	if (fit->held.variant >= 0) {
+		return 0;
+	}
+	for (int w = 0; w < sl_scenario_workloads(sc) && n < HELD_NAMES; w++) {
+		names[n++] = sl_scenario_workload(sc, w)->name;
+	}
+	for (int v = 0; v < sl_scenario_variants(sc) && n < HELD_NAMES; v++) {
+		names[n++] = sl_scenario_variant_name(sc, v);
+	}
+	near = sl_suggest(fit->hold_out, names, n);
+	return sl_err_set(err, -EINVAL,
+			  "--hold-out: \"%.60s\" is neither a workload nor a variant of the scenario%s%s%s",
+			  fit->hold_out, near ? "; did you mean " : ": sloglab run shows both",
+			  near ? near : "", near ? "?" : "");
+}
+
 static int fit_prepare(struct fit *fit, struct sl_err *err)
 {
 	int rc;
@@ -59,27 +90,20 @@ static int fit_prepare(struct fit *fit, struct sl_err *err)
 		return err->code;
 	}
 	rc = sl_session_open(&fit->session, fit->operands.word[0], &fit->set, err);
-	if (rc == 0) {
-		rc = sl_session_workloads(&fit->session, "hold-out", &fit->hold_out, &fit->held, err);
-	}
-	if (rc == 0 && fit->held.n > 1) {
-		return sl_err_set(err, -EINVAL, "--hold-out: one workload only");
-	}
-	return rc;
+	return rc == 0 && fit->hold_out ? find_held(fit, err) : rc;
 }
 
 static int fit_do(struct fit *fit, struct sl_err *err)
 {
 	struct sl_progress progress;
-	int hold_out = fit->held.n ? fit->held.index[0] : -1;
-	struct sl_fit_options options = {.hold_out = hold_out,
+	struct sl_fit_options options = {.held = fit->held,
 					 .max_evaluations = (int)fit->evaluations,
 					 .seed = fit->seed,
 					 .progress = sl_progress_step,
 					 .progress_arg = &progress,
 					 .stopped = sl_signals_stopped};
 	struct sl_report report = {.result = &fit->fit.result};
-	struct sl_fit_report fit_report = {.fit = &fit->fit, .report = &report, .hold_out = hold_out};
+	struct sl_fit_report fit_report = {.fit = &fit->fit, .report = &report, .held = fit->held};
 	FILE *out = fit->json && sl_out_is_stdout(fit->json) ? stderr : stdout;
 	int rc;
 
@@ -94,14 +118,14 @@ static int fit_do(struct fit *fit, struct sl_err *err)
 	}
 	if (sl_signals_stopped()) {
 		if (rc == 0) {
-			sl_report_fit_text(&fit->fit, hold_out, out, err);
+			sl_report_fit_text(&fit->fit, &fit->held, out, err);
 		}
 		sl_err_set(err, -EINTR, "interrupted: %s",
 			   rc == 0 ? "these are the best values so far, no file was written"
 				   : "nothing was fitted");
 		return SL_EXIT_INTERRUPTED;
 	}
-	if (sl_report_fit_text(&fit->fit, hold_out, out, err) < 0) {
+	if (sl_report_fit_text(&fit->fit, &fit->held, out, err) < 0) {
 		return SL_EXIT_FAILED;
 	}
 	if (fit->json && sl_out_write(fit->json, sl_report_fit_json, &fit_report, err) < 0) {
@@ -112,7 +136,7 @@ static int fit_do(struct fit *fit, struct sl_err *err)
 
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
-	struct fit fit = {0};
+	struct fit fit = {.held = {-1, -1}};
 	int code = SL_EXIT_USAGE;
 	int rc = fit_parse(&fit, self, argc, argv, err);
 
@@ -123,7 +147,6 @@ int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_e
 		code = fit_do(&fit, err);
 	}
 	sl_fit_fini(&fit.fit);
-	free(fit.held.index);
 	sl_session_close(&fit.session);
 	return code;
 }

@@ -131,12 +131,12 @@ void sl_html_text(const char *text, FILE *out);
 int sl_html_details(const struct sl_report *report, FILE *out);
 
 /* What a fit found. */
-int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct sl_err *err);
+int sl_report_fit_text(const struct sl_fit *fit, const struct sl_held *held, FILE *out, struct sl_err *err);
 
 struct sl_fit_report {
 	const struct sl_fit *fit;
 	const struct sl_report *report;
-	int hold_out; /* workload index, -1 = none */
+	struct sl_held held;
 };
 
 /* arg is a struct sl_fit_report *. */

@@ -83,15 +83,15 @@ static void fit_directions(const struct sl_fit *fit, FILE *out)
 }
 
 /* Why a cell was not seen, or that it was. */
-static const char *cell_seen(const struct sl_cell *cell, int hold_out)
+static const char *cell_seen(const struct sl_cell *cell, const struct sl_held *held)
 {
 	if (cell->role != SL_ROLE_CALIBRATE) {
 		return "not seen";
 	}
-	return cell->workload == hold_out ? "held out" : "fitted";
+	return sl_fit_holds(held, cell->variant, cell->workload) ? "held out" : "fitted";
 }
 
-static int fit_cells(const struct sl_fit *fit, int hold_out, FILE *out)
+static int fit_cells(const struct sl_fit *fit, const struct sl_held *held, FILE *out)
 {
 	static const char *const headings[] = {"<workload", "<variant", "model",
 					       "published", "error",    "<seen by the fit"};
@@ -122,7 +122,7 @@ static int fit_cells(const struct sl_fit *fit, int hold_out, FILE *out)
 		sl_table_put(table, SL_TINT_NONE, "%s", text);
 		sl_report_percent(cell->error_pct, text, sizeof(text));
 		sl_table_put(table, SL_TINT_NONE, "%s", text);
-		sl_table_put(table, SL_TINT_DIM, "%s", cell_seen(cell, hold_out));
+		sl_table_put(table, SL_TINT_DIM, "%s", cell_seen(cell, held));
 	}
 	sl_table_print(table, out);
 	sl_table_free(table);
@@ -148,9 +148,10 @@ static void fit_yaml(const struct sl_fit *fit, FILE *out)
 	}
 }
 
-int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct sl_err *err)
+int sl_report_fit_text(const struct sl_fit *fit, const struct sl_held *held, FILE *out, struct sl_err *err)
 {
 	const struct sl_scenario *sc = fit->result.scenario;
+	const char *held_name = sl_fit_held_name(held, sc);
 	int n_predict = 0;
 	double predict = sl_result_rms(&fit->result, SL_ROLE_PREDICT, SL_ENGINE_MODEL, &n_predict);
 
@@ -160,9 +161,8 @@ int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct
 	    "the ranges and slopes\n",
 	    fit->n_cells, fit->n_params, fit->degrees_of_freedom, fit->evaluations,
 	    fit->evaluations - fit->range_evaluations, fit->range_evaluations);
-	if (hold_out >= 0) {
-		fprintf(out, "held out: %s; the search began in the middle of the bounds\n",
-			sl_scenario_workload(sc, hold_out)->name);
+	if (held_name) {
+		fprintf(out, "held out: %s; the search began in the middle of the bounds\n", held_name);
 	}
 	fputc('\n', out);
 	if (fit_params(fit, out) < 0) {
@@ -180,7 +180,7 @@ int sl_report_fit_text(const struct sl_fit *fit, int hold_out, FILE *out, struct
 			fit->plain_rms_pct, fit->plain_n);
 	}
 	fputs("\n\n", out);
-	if (fit_cells(fit, hold_out, out) < 0) {
+	if (fit_cells(fit, held, out) < 0) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	sl_fudges_text(sc, out);

@@ -358,7 +358,7 @@ int sl_report_fit_json(void *arg, FILE *out, struct sl_err *err)
 {
 	const struct sl_fit_report *fr = arg;
 	const struct sl_fit *fit = fr->fit;
-	const struct sl_scenario *sc = fit->result.scenario;
+	const char *held = sl_fit_held_name(&fr->held, fit->result.scenario);
 	json_t *root = json_head(fr->report);
 	json_t *object = json_object();
 	json_t *params = json_array();
@@ -371,9 +371,7 @@ int sl_report_fit_json(void *arg, FILE *out, struct sl_err *err)
 	json_object_set_new(object, "identified", json_integer(fit->identified.n_identified));
 	json_object_set_new(object, "plain_rms_pct",
 			    fit->plain_n > 0 ? sl_json_figure(fit->plain_rms_pct) : json_null());
-	json_object_set_new(object, "hold_out",
-			    fr->hold_out < 0 ? json_null()
-					     : sl_json_text(sl_scenario_workload(sc, fr->hold_out)->name));
+	json_object_set_new(object, "hold_out", held ? sl_json_text(held) : json_null());
 	for (int i = 0; i < fit->n_params; i++) {
 		json_array_append_new(params, json_fit_param(&fit->params[i], fit->identified.sd[i]));
 	}

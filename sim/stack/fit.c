@@ -46,11 +46,25 @@ static double to_unit(const struct sl_fit_param *param, double value)
 	return (value - param->min) / (param->max - param->min);
 }
 
+bool sl_fit_holds(const struct sl_held *held, int variant, int workload)
+{
+	return workload == held->workload || variant == held->variant;
+}
+
+const char *sl_fit_held_name(const struct sl_held *held, const struct sl_scenario *sc)
+{
+	if (held->workload >= 0) {
+		return sl_scenario_workload(sc, held->workload)->name;
+	}
+	return held->variant >= 0 ? sl_scenario_variant_name(sc, held->variant) : NULL;
+}
+
 static bool seen(const struct search *search, int variant, int workload)
 {
 	const struct sl_published *published = sl_scenario_published(search->sc, variant, workload);
 
-	return published && published->role == SL_ROLE_CALIBRATE && workload != search->options->hold_out;
+	return published && published->role == SL_ROLE_CALIBRATE &&
+	       !sl_fit_holds(&search->options->held, variant, workload);
 }
 
 static int run_cell(const struct search *search, int variant, int workload, double *ret_log_error)
@@ -186,7 +200,7 @@ static double start_of(const struct search *search, struct sl_fit_param *param)
 {
 	double x = to_unit(param, param->start);
 
-	if (search->options->hold_out >= 0) {
+	if (sl_fit_held_name(&search->options->held, search->sc)) {
 		param->start = from_unit(param, 0.5);
 		return 0.5;
 	}

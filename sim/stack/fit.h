@@ -34,10 +34,15 @@ struct sl_fit {
 	struct sl_result result; /* all cells with the fitted values, those it did not see included */
 };
 
+/* Cells that the fit does not see: those of a workload, or of a variant; index, -1 = none. */
+struct sl_held {
+	int workload, variant;
+};
+
 struct sl_fit_options {
-	/* Workload index whose cells are not seen; -1 = none. The search then starts in the middle of the
-	 * bounds: the values in the scenario know the cells that are to be held out. */
-	int hold_out;
+	/* With a hold-out the search starts in the middle of the bounds: the values in the scenario know the
+	 * cells that are to be held out. */
+	struct sl_held held;
 	int max_evaluations; /* of the search, to which the ranges add; 0 = 400 */
 	uint64_t seed;
 	bool (*progress)(void *arg, int done, int total);
@@ -50,5 +55,11 @@ struct sl_fit_options {
 int sl_fit_run(struct sl_scenario *sc, const struct sl_fit_options *options, struct sl_fit *ret,
 	       struct sl_err *err);
 void sl_fit_fini(struct sl_fit *fit);
+
+/* Is a cell of this variant and workload held out? */
+bool sl_fit_holds(const struct sl_held *held, int variant, int workload);
+
+/* The name of what is held out, borrowed of `sc`; NULL: nothing is. */
+const char *sl_fit_held_name(const struct sl_held *held, const struct sl_scenario *sc);
 
 #endif

@@ -79,7 +79,7 @@ Test(fit, a_hold_out_starts_in_the_middle_and_finds_what_a_known_box_has)
 {
 	/* The scenario itself says the truth: a hold-out must not start from there. */
 	double published[3];
-	struct sl_fit_options options = {.hold_out = 1, .max_evaluations = EVALUATIONS, .seed = 1};
+	struct sl_fit_options options = {.held = {1, -1}, .max_evaluations = EVALUATIONS, .seed = 1};
 	const struct sl_fit_param *commit, *delay;
 	struct sl_scenario *sc;
 	struct sl_err err = {0};
@@ -117,7 +117,7 @@ Test(fit, a_hold_out_starts_in_the_middle_and_finds_what_a_known_box_has)
 Test(fit, with_eight_in_flight_seen_the_costs_are_told_apart)
 {
 	double published[3];
-	struct sl_fit_options options = {.hold_out = -1, .max_evaluations = 2 * EVALUATIONS, .seed = 1};
+	struct sl_fit_options options = {.held = {-1, -1}, .max_evaluations = 2 * EVALUATIONS, .seed = 1};
 	struct sl_scenario *sc;
 	struct sl_err err = {0};
 	struct sl_fit fit;

@@ -140,7 +140,7 @@ Test(stop, advice_and_fit_have_nothing_without_the_rest)
 	struct sl_scenario *sc = load_b3n(), *shelf = load_b3n();
 	int w = sl_scenario_find_workload(sc, "oltp2");
 	struct sl_advise_options advise = {.workloads = &w, .n_workloads = 1, .seed = 1, .stopped = stopped};
-	struct sl_fit_options fit = {.hold_out = -1, .seed = 1, .stopped = stopped};
+	struct sl_fit_options fit = {.held = {-1, -1}, .seed = 1, .stopped = stopped};
 	struct sl_err err = {0};
 	struct sl_advice advice;
 	struct sl_fit fitted;

@@ -82,6 +82,9 @@ for part in 'degrees of freedom' 'held out: oltp4' 'held out' 'not seen' 'for th
 	grep -qF -- "$part" fit.txt || fail "fit lacks $part"
 done
 grep -q '"hold_out": "oltp4"' fit.json || fail "fit.json"
+"$sloglab" fit short.yaml --evaluations 1 --hold-out s3500 >fit.txt 2>err.txt || fail "fit: $(cat err.txt)"
+grep -q 'held out: s3500' fit.txt || fail "a variant is not held out: $(cat fit.txt)"
+[ "$(grep -c 's3500 .* held out$' fit.txt)" -gt 0 ] || fail "no cell of the variant is held out: $(cat fit.txt)"
 
 "$sloglab" doctor >doctor.txt 2>err.txt
 code=$?

@@ -63,8 +63,8 @@ expect 2 'nowhere/x.json: cannot write' run b3n-2014 --json nowhere/x.json
 expect 2 './x.csv: two outputs to one file' run b3n-2014 --json x.csv --csv ./x.csv
 expect 2 'folder: is a folder; name a file' run b3n-2014 --html folder
 expect 2 'only one of --json' run b3n-2014 --json - --csv -
-expect 2 '--hold-out: "oltp3" is not in the scenario; did you mean oltp2?' fit b3n-2014 --hold-out oltp3
-expect 2 '--hold-out: one workload only' fit b3n-2014 --hold-out oltp2,oltp4
+expect 2 '--hold-out: "oltp3" is neither a workload nor a variant of the scenario; did you mean oltp2?' fit b3n-2014 --hold-out oltp3
+expect 2 '--hold-out: "s3701" is neither a workload nor a variant of the scenario; did you mean s3700?' fit b3n-2014 --hold-out s3701
 expect 2 'none of the workloads asked for can run here' run local.yaml --engine live
 expect 2 '--dilate: must be from 1 to 1e6' run good.yaml --engine live --dilate 0.5
 expect 2 '--dilate: ' run good.yaml --engine live --dilate atuo

@@ -66,7 +66,7 @@ Test(schema, what_a_fit_writes_obeys)
 	json_t *schema = load(SL_SOURCE_DIR "/docs/result.schema.json");
 	struct sl_fit fit = {
 	    .n_params = 1, .n_cells = 2, .degrees_of_freedom = 1, .rms_pct = 1.5, .evaluations = 9};
-	struct sl_fit_report fr = {.fit = &fit, .hold_out = 1};
+	struct sl_fit_report fr = {.fit = &fit, .held = {1, -1}};
 	struct sl_err err = {0};
 	struct made m;
 	char *text = NULL, why[256];
