@@ -53,6 +53,11 @@ within() {
 	awk -v share="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(b > 0 && (d < 0 ? -d : d) <= share * b) }'
 }
 
+# between LOW A HIGH: 10 % beyond either end is allowed.
+between() {
+	awk -v low="$1" -v a="$2" -v high="$3" 'BEGIN { exit !(low > 0 && a >= 0.9 * low && a <= 1.1 * high) }'
+}
+
 # below A FACTOR B: A <= FACTOR * B, and A is more than nothing.
 below() {
 	awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN { exit !(a > 0 && a <= f * b) }'
@@ -110,14 +115,19 @@ EOF
 	model_writes=$(ratio "$(modelled "writes$depth")" "$(modelled "at$depth")")
 	model_kib=$(ratio "$(modelled "kib$depth")" "$(modelled "at$depth")")
 	note "$depth writers, $records records: writes and flushes of each $writes (model $model_writes), KiB $kib (model $model_kib)"
-	# Four writers fall into two groups of two here, and sixteen into two of eight; in the model into groups of 1, 1 and 2.
-	# So their blocks are 2 to its 3, and their bytes 24 to its 28: one writer alone is the same in both.
-	[ "$depth" -eq 1 ] && near_writes=0.1 near_kib=0.1 || near_writes=0.4 near_kib=0.2
-	within "$near_writes" "$writes" "$model_writes" || fail "$depth writers: $writes log writes and flushes of each, model $model_writes"
-	within "$near_kib" "$kib" "$model_kib" || fail "$depth writers: $kib KiB of log of each, model $model_kib"
+	# One writer: the same. Several: who finds whom in a block differs from run to run (four went in one block, in two and in
+	# three), so the real log lies between one block for all of them and what the model has, which is at the upper end.
+	if [ "$depth" -eq 1 ]; then
+		least_writes=$model_writes least_kib=$model_kib
+	else
+		least_writes=$(ratio 2 "$depth") least_kib=$(ratio $((4 * depth + 4)) "$depth")
+	fi
+	between "$least_writes" "$writes" "$model_writes" ||
+		fail "$depth writers: $writes log writes and flushes of each, not $least_writes to $model_writes"
+	between "$least_kib" "$kib" "$model_kib" || fail "$depth writers: $kib KiB of log of each, not $least_kib to $model_kib"
 	# More writers share more: fewer writes and fewer bytes for each of them.
 	[ -z "$last_writes" ] || below "$writes" 0.9 "$last_writes" || fail "$depth writers share no more than before: $writes"
-	[ -z "$last_kib" ] || below "$kib" 0.95 "$last_kib" || fail "$depth writers share no more bytes than before: $kib"
+	[ -z "$last_kib" ] || below "$kib" 1 "$last_kib" || fail "$depth writers share no more bytes than before: $kib"
 	last_writes=$writes last_kib=$kib
 done
 
