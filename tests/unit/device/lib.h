@@ -62,4 +62,24 @@ static inline void pause_for(struct bench *bench, int64_t ns)
 	cr_assert_eq(sl_loop_run_until(bench->loop, sl_loop_now(bench->loop) + ns, NULL), 0);
 }
 
+/* Round figures: 6000 rpm, 100 MB/s, seeks of 1, 8 and 16 ms. */
+static inline struct sl_dev_spec disk_6000rpm(bool cache)
+{
+	return (struct sl_dev_spec){
+	    .kind = SL_DEV_HDD,
+	    .capacity_bytes = 1e12,
+	    .rpm = 6000,
+	    .seek_track_ns = 1e6,
+	    .seek_avg_ns = 8e6,
+	    .seek_full_ns = 16e6,
+	    .media_bps = 100e6,
+	    .write_cache = cache,
+	    .cache_bytes = 64 << 10,
+	    .write_ack_ns = 0.2e6,
+	    .write_bps = 128e6,
+	    .ncq_depth = 32,
+	    .flush_honoured = 1,
+	};
+}
+
 #endif

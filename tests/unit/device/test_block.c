@@ -192,20 +192,11 @@ Test(block, fua_on_sata_is_a_write_and_a_flush)
 
 static struct sl_dev_spec hdd(enum sl_interface interface)
 {
-	return (struct sl_dev_spec){.kind = SL_DEV_HDD,
-				    .interface = interface,
-				    .capacity_bytes = 1e12,
-				    .rpm = 6000,
-				    .seek_track_ns = 1e6,
-				    .seek_avg_ns = 8e6,
-				    .seek_full_ns = 16e6,
-				    .media_bps = 100e6,
-				    .write_cache = 1,
-				    .cache_bytes = 1 << 20,
-				    .write_ack_ns = 0.2e6,
-				    .write_bps = 128e6,
-				    .ncq_depth = 32,
-				    .flush_honoured = 1};
+	struct sl_dev_spec spec = disk_6000rpm(true);
+
+	spec.interface = interface;
+	spec.cache_bytes = 1 << 20;
+	return spec;
 }
 
 /* Two ranges far apart in the cache of a hard disk, a flush, and a read that comes after it. SATA: the read

@@ -7,26 +7,6 @@
 #define TERA INT64_C(1000000000000) /* the whole stroke */
 #define TRANSFER_4K 40960           /* at 100 MB/s */
 
-/* Round figures: 6000 rpm, 100 MB/s, seeks of 1, 8 and 16 ms. */
-static struct sl_dev_spec disk_6000rpm(bool cache)
-{
-	return (struct sl_dev_spec){
-	    .kind = SL_DEV_HDD,
-	    .capacity_bytes = 1e12,
-	    .rpm = 6000,
-	    .seek_track_ns = 1e6,
-	    .seek_avg_ns = 8e6,
-	    .seek_full_ns = 16e6,
-	    .media_bps = 100e6,
-	    .write_cache = cache,
-	    .cache_bytes = 64 << 10,
-	    .write_ack_ns = 0.2e6,
-	    .write_bps = 128e6,
-	    .ncq_depth = 32,
-	    .flush_honoured = 1,
-	};
-}
-
 /* The seek over `distance`: the shortest access among targets all around the track, which waits for nothing.
  */
 static int64_t seek_of(int64_t distance)

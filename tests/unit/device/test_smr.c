@@ -6,22 +6,15 @@
 #define BAND INT64_C(10000000)
 #define FITS 1000
 
-/* 6000 rpm, 100 MB/s, seeks of 1 to 16 ms, the cache in DRAM off; the media cache holds 1000 writes of 4 KiB.
- */
+/* The cache in DRAM is off; the media cache holds 1000 writes of 4 KiB. */
 static struct sl_dev_spec shingled(void)
 {
-	return (struct sl_dev_spec){.kind = SL_DEV_HDD,
-				    .capacity_bytes = 1e12,
-				    .rpm = 6000,
-				    .seek_track_ns = 1e6,
-				    .seek_avg_ns = 8e6,
-				    .seek_full_ns = 16e6,
-				    .media_bps = 100e6,
-				    .command_ns = 0.1e6,
-				    .ncq_depth = 32,
-				    .flush_honoured = 1,
-				    .smr_band_bytes = BAND,
-				    .smr_cache_bytes = FITS * 4096};
+	struct sl_dev_spec spec = disk_6000rpm(false);
+
+	spec.command_ns = 0.1e6;
+	spec.smr_band_bytes = BAND;
+	spec.smr_cache_bytes = FITS * 4096;
+	return spec;
 }
 
 /* Mean time of n writes of 4 KiB at random places, one at a time. */

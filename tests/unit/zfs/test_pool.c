@@ -1,113 +1,7 @@
-/* The pool as a store: which call is stable when, under each setting of `sync`, and what reads cost. */
-#include "sim/zfs/pool.h"
-
+/* The pool as a store: which call is stable when, under each setting of `sync`, and what it costs. */
 #include <errno.h>
 
-#include "tests/unit/zfs/lib.h"
-
-struct rig {
-	struct nas nas;
-	struct sl_box box;
-	struct sl_pool *pool;
-	struct sl_store *store;
-};
-
-/* An SSD without transfer times: 0.1 ms a write, 0.05 ms a read. */
-static struct sl_dev_spec ssd(void)
-{
-	return (struct sl_dev_spec){.kind = SL_DEV_SSD,
-				    .capacity_bytes = 1e12,
-				    .link_bps = 1e15,
-				    .read_bps = 1e15,
-				    .ssd_write_bps = 1e15,
-				    .plp = 1,
-				    .write_ns = 100e3,
-				    .read_ns = 50e3,
-				    .buffer_bytes = 1e9};
-}
-
-static struct rig *rig_new(int sync)
-{
-	struct rig *rig = calloc(1, sizeof(*rig));
-	struct sl_box *box;
-
-	cr_assert_not_null(rig);
-	nas_init(&rig->nas);
-	box = &rig->box;
-	box->data_layout = SL_LAYOUT_STRIPE;
-	box->data_flush = box->log_flush = SL_FLUSH_HONOURED;
-	box->ashift = 12;
-	box->sync = sync;
-	box->recordsize_bytes = (double)(128 * KIB);
-	box->compression = SL_COMPRESS_LZ4;
-	box->compress_ratio = 1;
-	box->zfs_copy_bps = 1e15;
-	box->nas_memory_bytes = 10e9;
-	box->txg_timeout_ns = (double)(5 * SEC);
-	box->zil_commit_cpu_ns = (double)MS;
-	box->n_data = box->n_log = 1;
-	box->data[0] = box->log[0] = ssd();
-	return rig;
-}
-
-static void rig_start(struct rig *rig, int64_t working_set_bytes)
-{
-	struct sl_pool_env env = {
-	    .loop = rig->nas.loop, .cpu = &rig->nas.cpu, .seed = 1, .working_set_bytes = working_set_bytes};
-	struct sl_err err = {0};
-
-	cr_assert_eq(sl_pool_new(&rig->box, &env, &rig->pool, &err), 0, "%s", err.msg);
-	rig->store = sl_pool_store(rig->pool);
-}
-
-static void rig_free(struct rig *rig)
-{
-	sl_pool_free(rig->pool);
-	nas_fini(&rig->nas);
-	free(rig);
-}
-
-static struct sl_pool_stats stats_of(const struct rig *rig)
-{
-	struct sl_pool_stats stats;
-
-	sl_pool_stats(rig->pool, sl_loop_now(rig->nas.loop), &stats);
-	return stats;
-}
-
-struct call {
-	struct sl_store_req req;
-	int64_t done_ns;
-};
-
-static void call_done(struct sl_timer *timer, int64_t now_ns)
-{
-	sl_container_of(timer, struct call, req.done)->done_ns = now_ns;
-}
-
-/* Submits a call now; the time it takes comes back in *ret_ns. Waits for it alone, not for a txg. */
-static struct sl_store_req submit(struct rig *rig, struct sl_store_req req, int64_t *ret_ns)
-{
-	int64_t start_ns = sl_loop_now(rig->nas.loop);
-	struct call call = {.req = req, .done_ns = -1};
-
-	call.req.done = (struct sl_timer){.fire = call_done};
-	sl_store_submit(rig->store, start_ns, &call.req);
-	cr_assert_eq(call.done_ns, -1, "done inside submit");
-	cr_assert_eq(sl_loop_run_until(rig->nas.loop, start_ns + 10 * MS, NULL), 0);
-	cr_assert(call.done_ns >= 0);
-	if (ret_ns) {
-		*ret_ns = call.done_ns - start_ns;
-	}
-	return call.req;
-}
-
-static const struct sl_store_req file_sync = {
-    .op = SL_STORE_WRITE, .stable = SL_FILE_SYNC, .bytes = 4096, .file = 1};
-static const struct sl_store_req unstable = {
-    .op = SL_STORE_WRITE, .stable = SL_UNSTABLE, .bytes = 4096, .file = 1};
-static const struct sl_store_req commit_1 = {.op = SL_STORE_COMMIT, .file = 1};
-static const struct sl_store_req commit_2 = {.op = SL_STORE_COMMIT, .file = 2};
+#include "tests/unit/zfs/pool_rig.h"
 
 Test(pool, a_file_sync_write_is_in_the_log_before_the_reply)
 {
@@ -310,36 +204,6 @@ Test(pool, tells_when_a_txg_has_made_everything_stable_and_forgets_its_log_recor
 	rig_free(rig);
 }
 
-/* Reads that took a disk, of 1000 here and there. */
-static int misses(struct rig *rig, bool zero)
-{
-	struct sl_store_req read = {.op = SL_STORE_READ, .bytes = 16384, .file = 1, .zero = zero};
-	int n = 0;
-
-	for (int i = 0; i < 1000; i++) {
-		int64_t took_ns;
-
-		read.offset_bytes = i * 617 % 1000 * (3 * 128 * KIB);
-		submit(rig, read, &took_ns);
-		cr_assert(took_ns == 0 || took_ns == 50 * US);
-		n += took_ns > 0;
-	}
-	return n;
-}
-
-Test(pool, reads_come_from_memory_as_far_as_it_goes)
-{
-	struct rig *fits = rig_new(SL_SYNC_STANDARD), *twice = rig_new(SL_SYNC_STANDARD);
-
-	rig_start(fits, 7 * INT64_C(1000000000)); /* 70 % of the memory is ARC */
-	rig_start(twice, 14 * INT64_C(1000000000));
-	cr_assert_eq(misses(fits, false), 0);
-	cr_assert(abs(misses(twice, false) - 500) < 50);
-	cr_assert_eq(misses(twice, true), 0, "holes are not read from disk");
-	rig_free(fits);
-	rig_free(twice);
-}
-
 /*
  * The write in flight waits for three txgs, the next one finds the data disk. One asynchronous write is
  * active at a time, 0.1 ms each, neighbours joined: of n blocks in c copies that go out together the first
@@ -388,37 +252,6 @@ Test(pool, log_devices_can_be_told_to_die_at_a_time_of_the_run)
 	rig_free(rig);
 }
 
-/* Half of the working set is in memory, the rest on the cache device, which takes as long as the data disk.
- */
-Test(pool, a_warm_cache_device_serves_what_memory_does_not_hold)
-{
-	struct rig *rig = rig_new(SL_SYNC_STANDARD);
-	uint64_t reads;
-
-	rig->box.n_cache = 1;
-	rig->box.cache[0] = ssd();
-	rig->box.l2arc_filled = 1;
-	rig->box.l2arc_write_max_bytes = (double)(8 * MIB);
-	rig_start(rig, 14 * INT64_C(1000000000));
-	cr_assert(abs(misses(rig, false) - 500) < 50);
-	reads = stats_of(rig).data.reads;
-	cr_assert_eq(reads, 0);
-	cr_assert_eq(stats_of(rig).arc_misses, 0);
-	cr_assert_eq(stats_of(rig).arc_hits + stats_of(rig).l2arc_hits, 1000);
-	rig_free(rig);
-}
-
-/* A working set of 7 GB, an ARC of 3.5 GB: every second read is one of the disk. */
-Test(pool, the_arc_can_be_given_a_size)
-{
-	struct rig *rig = rig_new(SL_SYNC_STANDARD);
-
-	rig->box.arc_max_bytes = 3.5e9;
-	rig_start(rig, 7 * INT64_C(1000000000));
-	cr_assert(abs(misses(rig, false) - 500) < 50);
-	rig_free(rig);
-}
-
 /* 100 records may be dirty: from 61 on writes are held back, one after the other. With 90 dirty the next one
  * is let in 500 us x 30 / 10 = 1.5 ms after the one before. */
 Test(pool, dirty_data_can_be_given_a_limit)
@@ -439,53 +272,6 @@ Test(pool, dirty_data_can_be_given_a_limit)
 	}
 	cr_assert_eq(took_ns, 1500 * US);
 	cr_assert(stats_of(rig).throttle_utilisation > 0);
-	rig_free(rig);
-}
-
-/* The record is read before a part of it is written, unless it is dirty, covered, zeros or known to be hot.
- */
-Test(pool, a_write_of_a_part_of_a_record_that_is_not_in_memory_reads_it)
-{
-	static const struct {
-		int64_t offset;
-		uint32_t bytes;
-		bool zero, hot;
-		int64_t reads;
-	} rows[] = {{0, 4096, false, false, 1},        {8192, 4096, false, false, 0},
-		    {MIB, 128 * KIB, false, false, 0}, {2 * MIB, 4096, true, false, 0},
-		    {3 * MIB, 4096, false, true, 0},   {4 * MIB + 4096, 128 * KIB, false, false, 2}};
-	struct rig *rig = rig_new(SL_SYNC_STANDARD);
-
-	rig_start(rig, INT64_C(1) << 60); /* nothing is in memory */
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct sl_store_req write = unstable;
-		uint64_t before = stats_of(rig).data.reads;
-		int64_t took_ns;
-
-		write.offset_bytes = rows[i].offset;
-		write.bytes = rows[i].bytes;
-		write.zero = rows[i].zero;
-		write.hot = rows[i].hot;
-		submit(rig, write, &took_ns);
-		cr_assert_eq(stats_of(rig).data.reads - before, (uint64_t)rows[i].reads, "row %zu", i);
-		cr_assert_eq(took_ns, rows[i].reads > 0 ? 50 * US : 0, "row %zu", i); /* two side by side */
-	}
-	rig_free(rig);
-}
-
-/* 128 KiB at 1.31072 GB/s: 0.1 ms to decrypt. */
-Test(pool, what_is_read_from_disk_is_decrypted)
-{
-	struct rig *rig = rig_new(SL_SYNC_STANDARD);
-	struct sl_store_req read = {.op = SL_STORE_READ, .bytes = 16384, .file = 1};
-	int64_t took_ns;
-
-	rig->box.zil = SL_ZIL_23;
-	rig->box.encryption = SL_ENCRYPT_ZFS;
-	rig->box.zfs_crypt_bps = 1.31072e9;
-	rig_start(rig, INT64_C(1) << 60);
-	submit(rig, read, &took_ns);
-	cr_assert_eq(took_ns, 50 * US + 100 * US);
 	rig_free(rig);
 }
 
