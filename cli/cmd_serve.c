@@ -52,6 +52,11 @@ static void recovery_show(void *arg, uint64_t done, uint64_t total)
 	}
 }
 
+static void notice_show(void *arg, const char *line)
+{
+	(void)fprintf(stderr, "sloglab: serve: %s: %s\n", ((const struct serve_options *)arg)->dir, line);
+}
+
 static int options_check(struct serve_options *o, struct sl_err *err)
 {
 	if (o->operands.n != 1) {
@@ -181,7 +186,8 @@ static int serve_open(struct sl_serve *serve, struct serve_options *o, const str
 			  .read_only = o->read_only,
 			  .host_durable = o->host_durable,
 			  .progress = recovery_show,
-			  .progress_arg = o}};
+			  .progress_arg = o,
+			  .notice = {.say = notice_show, .arg = o}}};
 	int rc = squash_parse(o->squash, &config.datastore.squash, err);
 
 	rc = rc < 0 ? rc : sl_serving_init(&serve->serving, err);

@@ -128,6 +128,7 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	    .host_durable = config->host_durable,
 	    .progress = config->progress,
 	    .progress_arg = config->progress_arg,
+	    .notice = config->notice,
 	};
 	int rc = sl_files_open(&files, &ds->tree, err);
 

@@ -12,6 +12,7 @@
 #include "sim/base/hist.h"
 #include "sim/base/loop.h"
 #include "sim/nfs3/nfs3.h"
+#include "sim/serve/notice.h"
 #include "sim/store/store.h"
 
 #define SL_DATASTORE_DIRTY_MAX (256ull << 20)
@@ -43,6 +44,7 @@ struct sl_datastore_config {
 	/* Told while the files are recovered: bytes of the journal. May be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	struct sl_notice notice;  /* what the operator should know of the folder, when it opens and later */
 	uint32_t max_connections; /* 0 = SL_DATASTORE_MAX_CONNECTIONS */
 	bool sync_disabled;       /* stable writes are volatile until the store syncs */
 };

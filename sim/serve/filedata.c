@@ -288,6 +288,15 @@ void sl_filedata_name(uint64_t ino, char ret[SL_FILEDATA_NAME_BYTES])
 	(void)snprintf(ret, SL_FILEDATA_NAME_BYTES, "%016" PRIx64, ino);
 }
 
+bool sl_filedata_number(const char *name, uint64_t *ret)
+{
+	char same[SL_FILEDATA_NAME_BYTES];
+
+	*ret = strtoull(name, NULL, 16);
+	sl_filedata_name(*ret, same);
+	return strcmp(name, same) == 0;
+}
+
 int sl_filedata_load(struct sl_filedata *data, struct sl_file *file)
 {
 	char name[SL_FILEDATA_NAME_BYTES];

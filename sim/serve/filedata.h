@@ -46,6 +46,8 @@ struct sl_filedata {
 
 /* Name of an inode's file. */
 void sl_filedata_name(uint64_t ino, char ret[SL_FILEDATA_NAME_BYTES]);
+/* Is `name` that of an inode's file, and of which? */
+bool sl_filedata_number(const char *name, uint64_t *ret);
 /* Sets size and used bytes (and mtime, when the file is younger than the journal says) from the file. A
  * missing file is an empty one: it is made at the first use. */
 int sl_filedata_load(struct sl_filedata *data, struct sl_file *file);

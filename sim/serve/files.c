@@ -18,18 +18,16 @@
  */
 #include "sim/serve/files.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "sim/base/clock.h"
 #include "sim/serve/filedata.h"
 #include "sim/serve/folder.h"
 #include "sim/serve/names.h"
+#include "sim/serve/orphans.h"
 
 #define DIR_BYTES 4096u /* what a folder says of its size */
 
@@ -39,6 +37,7 @@ struct files {
 	struct sl_names names;
 	struct sl_filedata data;
 	struct sl_files_syncs syncs;
+	struct sl_notice notice;
 };
 
 static struct files *files_of(struct sl_tree *tree)
@@ -479,38 +478,45 @@ static const struct sl_tree_ops files_ops = {
     .free = files_free,
 };
 
+/*
+ * Durable on the host: what earlier servers left to the kernel, the names of folder, journal and files, is on
+ * the disk before the first answer. A new journal, and not just a sync: the kernel tells of a failure only
+ * once, and may have told the server before. A full disk has no room for it.
+ */
+static int files_settle_start(struct files *files, struct sl_err *err)
+{
+	int rc;
+
+	if (!files->tree.settles) {
+		return 0;
+	}
+	rc = files->names.started ? 0 : sl_names_snapshot(&files->names, err);
+	if (rc == -ENOSPC || rc == -EDQUOT) {
+		files->names.journal.unsynced = true;
+		rc = sl_journal_sync(&files->names.journal);
+		rc = rc ? rc : sl_journal_settle_name(&files->names.journal, files->folder.dirfd);
+	}
+	rc = rc ? rc : files->names.journal.broken;
+	rc = rc ? rc : sl_folder_sync(&files->folder);
+	return rc ? sl_err_set(err, rc, "cannot be made durable on the host: %s", strerror(-rc)) : 0;
+}
+
 static int inode_load(void *arg, struct sl_inode *inode)
 {
 	return inode->type != SL_FT_DIR ? sl_filedata_load(arg, file_of(inode)) : 0;
 }
 
-/* Files whose removal was journalled but not done. */
-static int orphans_clear(struct files *files)
+/* After a kill, or whatever else has happened to the folder meanwhile. */
+static int files_recover(struct files *files, struct sl_err *err)
 {
-	int fd = openat(files->folder.datafd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	int rc = sl_orphans_clear(files->folder.datafd, &files->names, err);
 
-	if (!dir) {
-		int rc = -errno;
-
-		if (fd >= 0) {
-			close(fd);
-		}
+	if (rc) {
 		return rc;
 	}
-	while ((entry = readdir(dir))) {
-		char name[SL_FILEDATA_NAME_BYTES];
-		uint64_t ino = strtoull(entry->d_name, NULL, 16);
-		struct sl_inode *inode = sl_inodes_get(&files->names.inodes, ino);
-
-		sl_filedata_name(ino, name);
-		if (strcmp(entry->d_name, name) == 0 && (!inode || inode->type == SL_FT_DIR)) {
-			(void)unlinkat(files->folder.datafd, name, 0);
-		}
-	}
-	closedir(dir);
-	return 0;
+	sl_names_forget_removed(&files->names);
+	rc = sl_inodes_each(&files->names.inodes, inode_load, &files->data);
+	return rc ? sl_err_set(err, rc, "data: %s", strerror(-rc)) : files_settle_start(files, err);
 }
 
 int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, struct sl_err *err)
@@ -526,7 +532,13 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->names.dirfd = files->folder.dirfd;
 	files->names.progress = options->progress;
 	files->names.progress_arg = options->progress_arg;
+	files->notice = options->notice;
+	files->names.notice = &files->notice;
 	rc = rc ? rc : sl_names_open(&files->names, sizeof(struct sl_file), err);
+	/* Of a first start that was killed there is a journal that names nothing yet. */
+	rc = rc ? rc
+		: sl_folder_key(&files->folder, files->names.journal.records <= SL_NAMES_START_RECORDS,
+				options->host_durable, &files->notice, err);
 	if (rc) {
 		files_free(&files->tree);
 		return sl_err_wrap(err, "%s", options->dir);
@@ -536,11 +548,10 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->data.capacity_bytes = options->capacity_bytes;
 	files->data.durable = options->host_durable;
 	files->tree.settles = options->host_durable;
-	rc = orphans_clear(files);
-	rc = rc ? rc : sl_inodes_each(&files->names.inodes, inode_load, &files->data);
+	rc = files_recover(files, err);
 	if (rc) {
 		files_free(&files->tree);
-		return sl_err_set(err, rc, "%s: data: %s", options->dir, strerror(-rc));
+		return sl_err_wrap(err, "%s", options->dir);
 	}
 	*ret = &files->tree;
 	return 0;

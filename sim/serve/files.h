@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
+#include "sim/serve/notice.h"
 #include "sim/store/tree.h"
 
 struct sl_files_options {
@@ -19,6 +20,7 @@ struct sl_files_options {
 	/* Told now and then while a journal is replayed (bytes); may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	struct sl_notice notice; /* told what was found and done while it opened, and what fails later */
 };
 
 /* How often the host's disk was waited for, and how long altogether. */

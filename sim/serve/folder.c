@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/serve/orphans.h"
+
 static void fd_drop(int fd)
 {
 	if (fd >= 0) {
@@ -18,10 +20,15 @@ static void fd_drop(int fd)
 	}
 }
 
-/* Only an empty folder may become a datastore: its files would be cleared away as orphans. */
+static bool has(int dirfd, const char *name)
+{
+	return faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Only an empty folder may become a datastore: what is in it is somebody else's. */
 static int dir_check_empty(int dirfd, struct sl_err *err)
 {
-	static const char *const ours[] = {".", "..", "lock", "key", "key.new", "data", "journal.new"};
+	static const char *const ours[] = {".", "..", "lock", "key.new", "data", "journal.new"};
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
@@ -49,9 +56,26 @@ static int dir_check_empty(int dirfd, struct sl_err *err)
 	return rc;
 }
 
+/* 0: there is a journal, or nothing that would need one. */
+static int journal_expect(int dirfd, struct sl_err *err)
+{
+	bool key = has(dirfd, "key"); /* asked first: it is made last */
+
+	if (has(dirfd, "journal")) {
+		return 0;
+	}
+	return key ? sl_err_set(err, -EINVAL,
+				"journal: missing, but there is a key to it; copy it back, or choose another "
+				"folder")
+		   : dir_check_empty(dirfd, err);
+}
+
 static int dir_open(struct sl_folder *folder, const char *path, struct sl_err *err)
 {
-	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+	int rc;
+
+	folder->made = mkdir(path, 0700) == 0;
+	if (!folder->made && errno != EEXIST) {
 		return sl_err_set(err, -errno, "cannot create the folder: %s", strerror(errno));
 	}
 	folder->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -59,12 +83,9 @@ static int dir_open(struct sl_folder *folder, const char *path, struct sl_err *e
 		return sl_err_set(err, -errno, "cannot open the folder: %s", strerror(errno));
 	}
 	/* Before anything is written into a folder that may be somebody else's. */
-	if (faccessat(folder->dirfd, "journal", F_OK, 0) < 0) {
-		int rc = dir_check_empty(folder->dirfd, err);
-
-		if (rc) {
-			return rc;
-		}
+	rc = journal_expect(folder->dirfd, err);
+	if (rc) {
+		return rc;
 	}
 	folder->lockfd = openat(folder->dirfd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (folder->lockfd < 0) {
@@ -77,41 +98,104 @@ static int dir_open(struct sl_folder *folder, const char *path, struct sl_err *e
 		return sl_err_set(err, -EBUSY,
 				  "already in use by another server; stop that one or name another folder");
 	}
-	if (mkdirat(folder->dirfd, "data", 0700) < 0 && errno != EEXIST) {
+	return 0;
+}
+
+/* The journal is made after data/, and the key after the journal: what is there without what was made before
+ * it has lost that. Under the lock. */
+static int data_open(struct sl_folder *folder, struct sl_err *err)
+{
+	bool journal = has(folder->dirfd, "journal");
+
+	if (!journal && mkdirat(folder->dirfd, "data", 0700) < 0 && errno != EEXIST) {
 		return sl_err_set(err, -errno, "data: cannot create: %s", strerror(errno));
 	}
 	folder->datafd = openat(folder->dirfd, "data", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder->datafd < 0) {
-		return sl_err_set(err, -errno, "data: cannot open: %s", strerror(errno));
+		return errno == ENOENT
+			   ? sl_err_set(err, -EINVAL,
+					"data: missing, the contents of all files; copy it back, or choose "
+					"another folder")
+			   : sl_err_set(err, -errno, "data: cannot open: %s", strerror(errno));
 	}
-	return 0;
+	return journal ? 0 : sl_orphans_none(folder->datafd, err);
 }
 
-/* Reads the key, or draws one. It gets its name when it is whole, so a kill leaves no short key. */
-static int key_open(struct sl_folder *folder, struct sl_err *err)
+/* 1: there is none; 2: it is not one; 0 or negative errno. */
+static int key_read(struct sl_folder *folder, bool durable)
 {
-	int fd = openat(folder->dirfd, "key", O_RDONLY | O_CLOEXEC);
+	int fd = openat(folder->dirfd, "key", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	uint8_t more;
 	ssize_t got;
+	int rc;
 
-	if (fd >= 0) {
-		got = read(fd, folder->key, sizeof(folder->key));
-		close(fd);
-		return got == (ssize_t)sizeof(folder->key)
-			   ? 0
-			   : sl_err_set(err, -EINVAL, "key: not 16 bytes; restore the folder from a copy");
+	if (fd < 0) {
+		return errno == ENOENT ? 1 : errno == ELOOP ? 2 : -errno;
 	}
-	if (errno != ENOENT) {
-		return sl_err_set(err, -errno, "key: cannot open: %s", strerror(errno));
+	got = read(fd, folder->key, sizeof(folder->key));
+	if (got < 0) {
+		rc = errno == EISDIR ? 2 : -errno;
+	} else if (got != (ssize_t)sizeof(folder->key) || read(fd, &more, 1) != 0) {
+		rc = 2;
+	} else {
+		rc = durable && fsync(fd) < 0 ? -errno : 0;
 	}
+	close(fd);
+	return rc;
+}
+
+/* It gets its name when it is whole and on the disk, so neither a kill nor a crash leaves a short key. */
+static int key_draw(struct sl_folder *folder)
+{
+	int fd, rc;
+	ssize_t put;
+
 	if (getrandom(folder->key, sizeof(folder->key), 0) != (ssize_t)sizeof(folder->key)) {
-		return sl_err_set(err, -EIO, "no random numbers");
+		return -EIO;
 	}
-	fd = openat(folder->dirfd, "key.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	got = fd < 0 ? -1 : write(fd, folder->key, sizeof(folder->key));
-	fd_drop(fd);
-	if (got != (ssize_t)sizeof(folder->key) ||
-	    renameat(folder->dirfd, "key.new", folder->dirfd, "key") < 0) {
-		return sl_err_set(err, -EIO, "key: cannot write: %s", strerror(errno));
+	(void)unlinkat(folder->dirfd, "key.new", 0);
+	fd = openat(folder->dirfd, "key.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	put = write(fd, folder->key, sizeof(folder->key));
+	if (put != (ssize_t)sizeof(folder->key)) {
+		rc = put < 0 ? -errno : -ENOSPC;
+	} else {
+		rc = fsync(fd) < 0 ? -errno : 0;
+	}
+	if (close(fd) < 0 && rc == 0) {
+		rc = -errno;
+	}
+	if (rc == 0 && renameat(folder->dirfd, "key.new", folder->dirfd, "key") < 0) {
+		rc = -errno;
+	}
+	return rc;
+}
+
+int sl_folder_key(struct sl_folder *folder, bool fresh, bool durable, const struct sl_notice *notice,
+		  struct sl_err *err)
+{
+	int found = key_read(folder, durable), rc = found;
+
+	if (found == 2) {
+		rc = sl_quarantine(folder->datafd, folder->dirfd, "key");
+		if (rc) {
+			return sl_err_set(err, rc, "key: not 16 bytes and cannot be put aside: %s",
+					  strerror(-rc));
+		}
+	}
+	if (found > 0) {
+		rc = key_draw(folder);
+	}
+	if (rc) {
+		return sl_err_set(err, rc, "key: cannot %s: %s", found > 0 ? "write" : "read", strerror(-rc));
+	}
+	if (found > 0 && !fresh) {
+		sl_notice_say(notice,
+			      "key: %s; a new one is drawn: files are as they were, but handles that clients "
+			      "hold are stale, so mount again",
+			      found == 1 ? "missing" : "not 16 bytes (it is in data/" SL_LOST_FOUND " now)");
 	}
 	return 0;
 }
@@ -122,7 +206,23 @@ int sl_folder_open(struct sl_folder *folder, const char *path, struct sl_err *er
 
 	folder->dirfd = folder->datafd = folder->lockfd = -1;
 	rc = dir_open(folder, path, err);
-	return rc ? rc : key_open(folder, err);
+	return rc ? rc : data_open(folder, err);
+}
+
+int sl_folder_sync(const struct sl_folder *folder)
+{
+	int above, rc;
+
+	if (fsync(folder->datafd) < 0 || fsync(folder->dirfd) < 0) {
+		return -errno;
+	}
+	if (!folder->made) {
+		return 0;
+	}
+	above = openat(folder->dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = above < 0 || fsync(above) < 0 ? -errno : 0;
+	fd_drop(above);
+	return rc;
 }
 
 void sl_folder_close(struct sl_folder *folder)

@@ -219,7 +219,9 @@ int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, s
 	int rc;
 
 	iov.iov_base = magic;
-	journal->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* A new file in any case: what lies there may be a link to somewhere else. */
+	(void)unlinkat(dirfd, name, 0);
+	journal->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (journal->fd < 0) {
 		return sl_err_set(err, -errno, "%s: cannot create: %s", name, strerror(errno));
 	}
@@ -290,12 +292,21 @@ int sl_journal_sync(struct sl_journal *journal)
 	return journal->broken;
 }
 
-int sl_journal_rename(const struct sl_journal *journal, int dirfd, const char *from, const char *to)
+int sl_journal_rename(struct sl_journal *journal, int dirfd, const char *from, const char *to)
 {
-	if (fdatasync(journal->fd) < 0 || renameat(dirfd, from, dirfd, to) < 0 || fsync(dirfd) < 0) {
+	if (fdatasync(journal->fd) < 0 || renameat(dirfd, from, dirfd, to) < 0) {
 		return -errno;
 	}
+	journal->unsynced = false;
 	return 0;
+}
+
+int sl_journal_settle_name(struct sl_journal *journal, int dirfd)
+{
+	if (journal->broken == 0 && fsync(dirfd) < 0) {
+		journal->broken = -errno;
+	}
+	return journal->broken;
 }
 
 void sl_journal_close(struct sl_journal *journal)

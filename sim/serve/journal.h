@@ -44,7 +44,7 @@ struct sl_journal {
 /* `done` of `total` bytes are behind this record. */
 typedef int sl_journal_fn(void *arg, const struct sl_meta *meta, uint64_t done, uint64_t total);
 
-/* Creates the file `name` in dirfd (emptied when it exists). 0 or negative errno. */
+/* Creates the file `name` in dirfd, in the place of what has that name. 0 or negative errno. */
 int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, struct sl_err *err);
 /* Opens `name` and calls fn for each record in order; a torn last record is cut off. -ENOENT when missing
  * (err untouched), -EINVAL for a foreign or damaged file, -ENOTSUP for one of another version, or what fn
@@ -56,8 +56,12 @@ int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta);
 /* All records are on the host's disk when it returns 0. After a failure it fails for good: the kernel reports
  * a lost page once only. */
 int sl_journal_sync(struct sl_journal *journal);
-/* Makes the closed-over file durable and gives it its final name in one step. 0 or negative errno. */
-int sl_journal_rename(const struct sl_journal *journal, int dirfd, const char *from, const char *to);
+/* Puts the records on the host's disk and gives the file its final name. When it returns 0 this *is* the
+ * journal, whatever fails behind; a negative errno: `to` is still what it was. */
+int sl_journal_rename(struct sl_journal *journal, int dirfd, const char *from, const char *to);
+/* Makes the names in dirfd durable. Until it has returned 0, a crash of the host may bring back the file that
+ * had the name before: so after a failure sl_journal_sync fails for good too. 0 or negative errno. */
+int sl_journal_settle_name(struct sl_journal *journal, int dirfd);
 void sl_journal_close(struct sl_journal *journal);
 
 #endif

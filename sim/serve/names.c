@@ -1,6 +1,7 @@
 #include "sim/serve/names.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -172,12 +173,11 @@ static int seen_clear(void *arg, struct sl_inode *inode)
 	return 0;
 }
 
-/* Writes the present state as a new journal and puts it in the place of the old one. */
-static int names_snapshot(struct sl_names *names, struct sl_err *err)
+int sl_names_snapshot(struct sl_names *names, struct sl_err *err)
 {
 	struct sl_journal fresh = {.fd = -1};
 	struct sl_meta next = {.kind = SL_META_NEXT, .ino = names->next_number};
-	int rc = sl_journal_create(&fresh, names->dirfd, "journal.new", err);
+	int rc = sl_journal_create(&fresh, names->dirfd, "journal.new", err), broken;
 
 	if (rc) {
 		return rc;
@@ -192,9 +192,35 @@ static int names_snapshot(struct sl_names *names, struct sl_err *err)
 		(void)unlinkat(names->dirfd, "journal.new", 0);
 		return sl_err_set(err, rc, "journal.new: cannot write: %s", strerror(-rc));
 	}
+	/* The old file has no name any more: what follows must go to the new one, come what may. A failure of
+	 * the host's disk is for good: a fresh file must not make it forgotten. */
+	broken = names->journal.broken;
 	sl_journal_close(&names->journal);
-	fresh.unsynced = false; /* the rename has seen to it */
 	names->journal = fresh;
+	names->journal.broken = broken;
+	rc = broken ? 0 : sl_journal_settle_name(&names->journal, names->dirfd);
+	if (rc) {
+		sl_notice_say(names->notice,
+			      "journal: its new name cannot be made durable: %s; until the host's disk is "
+			      "mended and the server started again, a crash of this machine may lose names",
+			      strerror(-rc));
+	}
+	return 0;
+}
+
+static int removed_add(struct sl_names *names, uint64_t ino)
+{
+	if (names->removed_count == names->removed_size) {
+		size_t size = names->removed_size ? names->removed_size * 2 : 64;
+		uint64_t *grown = realloc(names->removed, size * sizeof(*grown));
+
+		if (!grown) {
+			return -ENOMEM;
+		}
+		names->removed = grown;
+		names->removed_size = size;
+	}
+	names->removed[names->removed_count++] = ino;
 	return 0;
 }
 
@@ -205,6 +231,7 @@ static int names_replay(void *arg, const struct sl_meta *meta, uint64_t done, ui
 	int rc = sl_names_apply(names, meta, &gone);
 
 	if (gone) {
+		rc = removed_add(names, gone->ino);
 		sl_inodes_drop(&names->inodes, gone);
 	}
 	if (names->progress && (names->journal.records % NAMES_PROGRESS_STEP == 0 || done == total)) {
@@ -220,7 +247,7 @@ static int names_start(struct sl_names *names, struct sl_err *err)
 	    .kind = SL_META_INODE, .type = SL_FT_DIR, .mode = 0777, .ino = SL_TREE_ROOT, .generation = 1};
 	int rc = apply_create(names, &root);
 
-	return rc ? sl_err_set(err, rc, "out of memory") : names_snapshot(names, err);
+	return rc ? sl_err_set(err, rc, "out of memory") : sl_names_snapshot(names, err);
 }
 
 int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err)
@@ -235,6 +262,7 @@ int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err
 	(void)unlinkat(names->dirfd, "journal.new", 0);
 	rc = sl_journal_open(&names->journal, names->dirfd, "journal", names_replay, names, err);
 	if (rc == -ENOENT) {
+		names->started = true;
 		return names_start(names, err);
 	}
 	if (rc == 0 && !sl_inodes_get(&names->inodes, SL_TREE_ROOT)) {
@@ -249,6 +277,42 @@ void sl_names_close(struct sl_names *names)
 		sl_inodes_fini(&names->inodes);
 		sl_journal_close(&names->journal);
 	}
+	sl_names_forget_removed(names);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+bool sl_names_removed(struct sl_names *names, uint64_t ino)
+{
+	if (!names->removed_sorted && names->removed_count > 0) {
+		qsort(names->removed, names->removed_count, sizeof(ino), by_value);
+	}
+	names->removed_sorted = true;
+	return names->removed_count > 0 &&
+	       bsearch(&ino, names->removed, names->removed_count, sizeof(ino), by_value) != NULL;
+}
+
+void sl_names_forget_removed(struct sl_names *names)
+{
+	free(names->removed);
+	names->removed = NULL;
+	names->removed_count = names->removed_size = 0;
+}
+
+int sl_names_reserve(struct sl_names *names, uint64_t number)
+{
+	struct sl_meta next = {.kind = SL_META_NEXT, .ino = number + 1};
+
+	if (number < names->next_number) {
+		return 0;
+	}
+	number_seen(names, number);
+	return sl_journal_append(&names->journal, &next);
 }
 
 void sl_names_meta(const struct sl_inode *inode, enum sl_meta_kind kind, struct sl_meta *ret)
@@ -302,6 +366,6 @@ void sl_names_compact(struct sl_names *names)
 	uint64_t limit = (uint64_t)names->inodes.entry_count * NAMES_COMPACT_RATIO;
 
 	if (names->journal.records > NAMES_COMPACT_MIN && names->journal.records > limit) {
-		(void)names_snapshot(names, NULL);
+		(void)sl_names_snapshot(names, NULL);
 	}
 }

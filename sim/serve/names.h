@@ -3,9 +3,11 @@
 #define SL_SERVE_NAMES_H
 
 #include "sim/serve/journal.h"
+#include "sim/serve/notice.h"
 #include "sim/store/inodes.h"
 
-#define SL_NAMES_MAX (1u << 20) /* names: what bounds the memory of a tree */
+#define SL_NAMES_START_RECORDS 2u /* of a journal that names nothing yet: the numbers, the root */
+#define SL_NAMES_MAX (1u << 20)   /* names: what bounds the memory of a tree */
 
 struct sl_names {
 	int dirfd; /* borrowed */
@@ -15,9 +17,14 @@ struct sl_names {
 	/* Called now and then while the journal is replayed; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	const struct sl_notice *notice; /* borrowed; may be NULL */
+	bool started;                   /* there was no journal: sl_names_open has made one */
+	uint64_t *removed;              /* inodes that lost their last name in the journal that was read */
+	size_t removed_count, removed_size;
+	bool removed_sorted;
 };
 
-/* Set dirfd and progress, zero the rest. Replays the journal in dirfd, or starts a new one with a
+/* Set dirfd, progress and notice, zero the rest. Replays the journal in dirfd, or starts a new one with a
  * root folder. Inodes are of `inode_bytes` (inodes.h). 0 or negative errno; on failure close too. */
 int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err);
 /* Accepts a zeroed object. */
@@ -29,6 +36,16 @@ void sl_names_meta(const struct sl_inode *inode, enum sl_meta_kind kind, struct 
  * drop; else *ret_gone is NULL. */
 int sl_names_log(struct sl_names *names, const struct sl_meta *meta);
 int sl_names_apply(struct sl_names *names, const struct sl_meta *meta, struct sl_inode **ret_gone);
+/* Did the journal that sl_names_open has read take the last name of `ino`? Then a kill explains a file that
+ * is still there. Until sl_names_forget_removed. */
+bool sl_names_removed(struct sl_names *names, uint64_t ino);
+void sl_names_forget_removed(struct sl_names *names);
+/* Never gives out `number` or one below it, across restarts too. 0 or negative errno. */
+int sl_names_reserve(struct sl_names *names, uint64_t number);
+/* Writes the present state as a new journal and puts it in the place of the old one, which stays on failure.
+ * 0 or negative errno. Where only the new name could not be made durable it returns 0, says so, and
+ * sl_journal_sync fails from then on. */
+int sl_names_snapshot(struct sl_names *names, struct sl_err *err);
 /* Replaces a journal that grew far beyond its tree by a snapshot; should that fail, it just grows on. */
 void sl_names_compact(struct sl_names *names);
 

@@ -159,6 +159,12 @@ static void report(struct sl_datastore *ds)
 	       timing->host_syncs, timing->errors);
 }
 
+static void notice_print(void *arg, const char *line)
+{
+	(void)arg;
+	(void)fprintf(stderr, "notice: %s\n", line);
+}
+
 static int serve(const struct options *options, struct sl_err *err)
 {
 	struct sl_loop *wall = sl_loop_new_wall(err), *model = sl_loop_new_virtual();
@@ -186,6 +192,7 @@ static int serve(const struct options *options, struct sl_err *err)
 	    .read_only = options->read_only,
 	    .host_durable = options->host_durable,
 	    .sync_disabled = options->sync_disabled,
+	    .notice = {.say = notice_print},
 	};
 	int rc = wall && model && null ? stopper_open(&stopper, wall, err) : -1;
 
