@@ -13,12 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/base/clock.h"
-
 #define FILEDATA_OPEN_MAX 256u
 #define HOST_ASK_BYTES (16u << 20)
-#define COST_SYNCS 9
-#define COST_BYTES 4096
 
 static int64_t timespec_ns(const struct timespec *ts)
 {
@@ -98,11 +94,12 @@ static int fd_get(struct sl_filedata *data, struct sl_file *file)
 		fd_close(data, data->lru_first);
 	}
 	sl_filedata_name(file->base.ino, name);
-	file->fd = openat(data->dirfd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	file->fd = openat(data->dirfd, name,
+			  O_RDWR | O_CLOEXEC | O_NOFOLLOW | (file->named ? 0 : O_CREAT | O_EXCL), 0600);
 	if (file->fd < 0) {
-		return -errno;
+		return errno == ENOENT || errno == EEXIST ? -EIO : -errno; /* none of the client's names */
 	}
-	/* The file may be new: its name in the folder must last as long as its bytes. */
+	/* A new file's name in the folder must last as long as its bytes. */
 	data->unsynced_names = data->unsynced_names || (!file->named && data->durable);
 	file->named = true;
 	file->open = true;
@@ -297,6 +294,13 @@ bool sl_filedata_number(const char *name, uint64_t *ret)
 	return strcmp(name, same) == 0;
 }
 
+int sl_filedata_make(struct sl_filedata *data, struct sl_file *file)
+{
+	int fd = fd_get(data, file);
+
+	return fd < 0 ? fd : 0;
+}
+
 int sl_filedata_load(struct sl_filedata *data, struct sl_file *file)
 {
 	char name[SL_FILEDATA_NAME_BYTES];
@@ -304,7 +308,7 @@ int sl_filedata_load(struct sl_filedata *data, struct sl_file *file)
 
 	sl_filedata_name(file->base.ino, name);
 	if (fstatat(data->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		return errno == ENOENT ? 0 : -errno;
+		return -errno;
 	}
 	if (!S_ISREG(st.st_mode)) {
 		return -EINVAL;
@@ -501,55 +505,6 @@ int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* The first gives the file its block and is not counted. */
-static int syncs_time(int fd, int64_t took_ns[COST_SYNCS])
-{
-	uint8_t block[COST_BYTES];
-
-	for (int i = -1; i < COST_SYNCS; i++) {
-		int64_t start_ns = sl_clock_ns();
-
-		memset(block, i + 2, sizeof(block)); /* no zeros: a host that compresses writes none */
-		if (pwrite(fd, block, sizeof(block), 0) != (ssize_t)sizeof(block) || fdatasync(fd) < 0) {
-			return errno != 0 ? -errno : -EIO;
-		}
-		if (i >= 0) {
-			took_ns[i] = sl_clock_ns() - start_ns;
-		}
-	}
-	return 0;
-}
-
-int sl_filedata_sync_cost(struct sl_filedata *data, int64_t *ret_ns)
-{
-	char name[SL_FILEDATA_NAME_BYTES];
-	int64_t took_ns[COST_SYNCS];
-	int fd, rc;
-
-	/* Number of no inode: what a kill leaves of it is an orphan to the next start. */
-	sl_filedata_name(UINT64_MAX, name);
-	fd = openat(data->dirfd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0) {
-		return -errno;
-	}
-	errno = 0;
-	rc = syncs_time(fd, took_ns);
-	(void)close(fd);
-	(void)unlinkat(data->dirfd, name, 0);
-	if (rc == 0) {
-		qsort(took_ns, COST_SYNCS, sizeof(took_ns[0]), by_value);
-		*ret_ns = took_ns[COST_SYNCS / 2];
-	}
-	return rc;
-}
-
 int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_file *file)
 {
 	struct timespec times[2] = {
@@ -588,7 +543,7 @@ void sl_filedata_forget(struct sl_filedata *data, struct sl_file *file, bool rem
 	unsynced_drop(data, file);
 	dirty_drop(data, file);
 	fd_close(data, file);
-	if (remove_file && file->base.type != SL_FT_DIR) {
+	if (remove_file && file->named) {
 		used_set(data, file, 0);
 		sl_filedata_name(file->base.ino, name);
 		/* A file that stays is an orphan: the next open clears it away. */

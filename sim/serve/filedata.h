@@ -48,9 +48,11 @@ struct sl_filedata {
 void sl_filedata_name(uint64_t ino, char ret[SL_FILEDATA_NAME_BYTES]);
 /* Is `name` that of an inode's file, and of which? */
 bool sl_filedata_number(const char *name, uint64_t *ret);
-/* Sets size and used bytes (and mtime, when the file is younger than the journal says) from the file. A
- * missing file is an empty one: it is made at the first use. */
+/* Sets size and used bytes (and mtime, when the file is younger than the journal says) from the file.
+ * -ENOENT: there is none. */
 int sl_filedata_load(struct sl_filedata *data, struct sl_file *file);
+/* Makes the empty file of a new inode. */
+int sl_filedata_make(struct sl_filedata *data, struct sl_file *file);
 int sl_filedata_read(struct sl_filedata *data, struct sl_file *file, uint64_t offset, void *buf,
 		     uint32_t bytes, uint32_t *ret_bytes);
 /* Stable data is in the file when the call returns; unstable data is in memory, or written early when the

@@ -3,12 +3,11 @@
  * restarts), journal (names, owners, times), data/ (one sparse file per inode, named by its number in hex;
  * the target of a symbolic link is the content of its file).
  *
- * A change of names is in the journal before it shows in data/: a kill in between leaves either a name
- * without a file (an empty file, made at its first use) or a file without a name (cleared away at the next
- * open). Only the target of a symbolic link is written first, for the name must never be without it. A rename
- * is one record, with what it replaces. Numbers and cookies are never given out twice, so that readdir can go
- * on where it was. Sizes and modification times of files are those of the files themselves: a write needs no
- * journal record.
+ * Every file and symbolic link has its file in data/ from before its name is in the journal until after that
+ * says it is gone: a kill in between leaves a file without a name (cleared away at the next open), and a name
+ * without a file is damage. A rename is one record, with what it replaces. Numbers and cookies are never
+ * given out twice, so that readdir can go on where it was. Sizes and modification times of files are those of
+ * the files themselves: a write needs no journal record.
  *
  * Not kept: access times of reads.
  *
@@ -27,7 +26,7 @@
 #include "sim/serve/filedata.h"
 #include "sim/serve/folder.h"
 #include "sim/serve/names.h"
-#include "sim/serve/orphans.h"
+#include "sim/serve/recover.h"
 
 #define DIR_BYTES 4096u /* what a folder says of its size */
 
@@ -231,16 +230,23 @@ static int files_create(struct sl_tree *tree, uint64_t dir_ino, const char *name
 			const struct sl_setattr *set, uint64_t *ret_ino)
 {
 	struct files *files = files_of(tree);
+	struct sl_file made = {.base = {.ino = files->names.next_number, .type = type}};
 	struct sl_meta meta;
 	struct sl_file *file;
 	int rc = create_plan(files, dir_ino, name, type, set, &meta);
 
+	if (rc == 0 && type == SL_FT_REG) {
+		rc = sl_filedata_make(&files->data, &made);
+		sl_filedata_forget(&files->data, &made, false);
+	}
 	rc = rc ? rc : files_change(files, &meta);
 	if (rc) {
+		sl_filedata_forget(&files->data, &made, true);
 		return rc;
 	}
 	*ret_ino = meta.ino;
 	file = file_of(sl_inodes_get(&files->names.inodes, meta.ino));
+	file->named = made.named;
 	if (set && (set->mask & SL_SET_SIZE) && set->size_bytes > 0) {
 		rc = sl_filedata_truncate(&files->data, file, set->size_bytes);
 	}
@@ -478,47 +484,6 @@ static const struct sl_tree_ops files_ops = {
     .free = files_free,
 };
 
-/*
- * Durable on the host: what earlier servers left to the kernel, the names of folder, journal and files, is on
- * the disk before the first answer. A new journal, and not just a sync: the kernel tells of a failure only
- * once, and may have told the server before. A full disk has no room for it.
- */
-static int files_settle_start(struct files *files, struct sl_err *err)
-{
-	int rc;
-
-	if (!files->tree.settles) {
-		return 0;
-	}
-	rc = files->names.started ? 0 : sl_names_snapshot(&files->names, err);
-	if (rc == -ENOSPC || rc == -EDQUOT) {
-		files->names.journal.unsynced = true;
-		rc = sl_journal_sync(&files->names.journal);
-		rc = rc ? rc : sl_journal_settle_name(&files->names.journal, files->folder.dirfd);
-	}
-	rc = rc ? rc : files->names.journal.broken;
-	rc = rc ? rc : sl_folder_sync(&files->folder);
-	return rc ? sl_err_set(err, rc, "cannot be made durable on the host: %s", strerror(-rc)) : 0;
-}
-
-static int inode_load(void *arg, struct sl_inode *inode)
-{
-	return inode->type != SL_FT_DIR ? sl_filedata_load(arg, file_of(inode)) : 0;
-}
-
-/* After a kill, or whatever else has happened to the folder meanwhile. */
-static int files_recover(struct files *files, struct sl_err *err)
-{
-	int rc = sl_orphans_clear(files->folder.datafd, &files->names, err);
-
-	if (rc) {
-		return rc;
-	}
-	sl_names_forget_removed(&files->names);
-	rc = sl_inodes_each(&files->names.inodes, inode_load, &files->data);
-	return rc ? sl_err_set(err, rc, "data: %s", strerror(-rc)) : files_settle_start(files, err);
-}
-
 int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, struct sl_err *err)
 {
 	struct files *files = calloc(1, sizeof(*files));
@@ -548,7 +513,7 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->data.capacity_bytes = options->capacity_bytes;
 	files->data.durable = options->host_durable;
 	files->tree.settles = options->host_durable;
-	rc = files_recover(files, err);
+	rc = sl_recover(&files->folder, &files->names, &files->data, err);
 	if (rc) {
 		files_free(&files->tree);
 		return sl_err_wrap(err, "%s", options->dir);

@@ -65,8 +65,8 @@ static int journal_expect(int dirfd, struct sl_err *err)
 		return 0;
 	}
 	return key ? sl_err_set(err, -EINVAL,
-				"journal: missing, but there is a key to it; copy it back, or choose another "
-				"folder")
+				"journal: missing, but there is a key to it; copy it back, or see "
+				"`sloglab store check'")
 		   : dir_check_empty(dirfd, err);
 }
 
@@ -114,8 +114,8 @@ static int data_open(struct sl_folder *folder, struct sl_err *err)
 	if (folder->datafd < 0) {
 		return errno == ENOENT
 			   ? sl_err_set(err, -EINVAL,
-					"data: missing, the contents of all files; copy it back, or choose "
-					"another folder")
+					"data: missing, the contents of all files; copy it back, or see "
+					"`sloglab store check'")
 			   : sl_err_set(err, -errno, "data: cannot open: %s", strerror(errno));
 	}
 	return journal ? 0 : sl_orphans_none(folder->datafd, err);

@@ -12,122 +12,15 @@
 
 #include "sim/serve/overlay.h"
 
-/*
- * File: 16 bytes of magic, then records: u32 payload length, u32 CRC-32C of length and payload, payload. All
- * little-endian. Payload: kind, type, lengths of both names; mode, uid, gid; ino, generation, parent, cookie,
- * from_parent; three times; both names.
- */
+/* File: 16 bytes of magic, then records (record.h). */
 #define JOURNAL_MAGIC_BYTES 16u
 #define JOURNAL_FAMILY "sloglab-tree/"
-#define JOURNAL_MAGIC JOURNAL_FAMILY "2\n"
-#define RECORD_HEAD 8u
-#define META_FIXED 80u
-#define RECORD_MAX (RECORD_HEAD + META_FIXED + 2 * 255u)
+#define JOURNAL_MAGIC JOURNAL_FAMILY "4\n"   /* not 3: one flipped bit would make it 2 */
+#define JOURNAL_MAGIC_2 JOURNAL_FAMILY "2\n" /* the same records; files got their data at the first use */
+#define STORE_CHECK "see `sloglab store check'"
 #define JOURNAL_MAX_BYTES (1ull << 31) /* compaction keeps it far below */
 
-static uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t size)
-{
-	crc = ~crc;
-	for (size_t i = 0; i < size; i++) {
-		crc ^= bytes[i];
-		for (int bit = 0; bit < 8; bit++) {
-			crc = (crc >> 1) ^ (0x82f63b78u & (0u - (crc & 1u)));
-		}
-	}
-	return ~crc;
-}
-
-static uint8_t *put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-	for (unsigned i = 0; i < bytes; i++) {
-		at[i] = (uint8_t)(value >> (8 * i));
-	}
-	return at + bytes;
-}
-
-static uint64_t take(const uint8_t **at, unsigned bytes)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < bytes; i++) {
-		value |= (uint64_t)(*at)[i] << (8 * i);
-	}
-	*at += bytes;
-	return value;
-}
-
-/* Returns the size of the record in buf (RECORD_MAX bytes). */
-static uint32_t record_encode(const struct sl_meta *meta, uint8_t *buf)
-{
-	uint32_t name_len = (uint32_t)strlen(meta->name);
-	uint32_t from_len = (uint32_t)strlen(meta->from);
-	uint32_t payload = META_FIXED + name_len + from_len;
-	uint8_t *at = buf + RECORD_HEAD;
-
-	at = put(at, meta->kind, 1);
-	at = put(at, meta->type, 1);
-	at = put(at, name_len, 1);
-	at = put(at, from_len, 1);
-	at = put(at, meta->mode, 4);
-	at = put(at, meta->uid, 4);
-	at = put(at, meta->gid, 4);
-	at = put(at, meta->ino, 8);
-	at = put(at, meta->generation, 8);
-	at = put(at, meta->parent, 8);
-	at = put(at, meta->cookie, 8);
-	at = put(at, meta->from_parent, 8);
-	at = put(at, (uint64_t)meta->atime_ns, 8);
-	at = put(at, (uint64_t)meta->mtime_ns, 8);
-	at = put(at, (uint64_t)meta->ctime_ns, 8);
-	memcpy(at, meta->name, name_len);
-	memcpy(at + name_len, meta->from, from_len);
-	put(buf, payload, 4);
-	put(buf + 4, crc32c(crc32c(0, buf, 4), buf + RECORD_HEAD, payload), 4);
-	return RECORD_HEAD + payload;
-}
-
-/* The size of the record at `at`, or 0 when it is cut short or damaged. */
-static uint32_t record_decode(const uint8_t *at, uint64_t left, struct sl_meta *ret)
-{
-	const uint8_t *from = at;
-	uint32_t payload, crc, name_len, from_len;
-
-	if (left < RECORD_HEAD + META_FIXED) {
-		return 0;
-	}
-	payload = (uint32_t)take(&from, 4);
-	crc = (uint32_t)take(&from, 4);
-	if (payload < META_FIXED || payload > RECORD_MAX - RECORD_HEAD || payload > left - RECORD_HEAD ||
-	    crc != crc32c(crc32c(0, at, 4), from, payload)) {
-		return 0;
-	}
-	ret->kind = (enum sl_meta_kind)take(&from, 1);
-	ret->type = (uint8_t)take(&from, 1);
-	name_len = (uint32_t)take(&from, 1);
-	from_len = (uint32_t)take(&from, 1);
-	ret->mode = (uint32_t)take(&from, 4);
-	ret->uid = (uint32_t)take(&from, 4);
-	ret->gid = (uint32_t)take(&from, 4);
-	ret->ino = take(&from, 8);
-	ret->generation = take(&from, 8);
-	ret->parent = take(&from, 8);
-	ret->cookie = take(&from, 8);
-	ret->from_parent = take(&from, 8);
-	ret->atime_ns = (int64_t)take(&from, 8);
-	ret->mtime_ns = (int64_t)take(&from, 8);
-	ret->ctime_ns = (int64_t)take(&from, 8);
-	if (name_len + from_len != payload - META_FIXED) {
-		return 0;
-	}
-	memcpy(ret->name, from, name_len);
-	ret->name[name_len] = '\0';
-	memcpy(ret->from, from + name_len, from_len);
-	ret->from[from_len] = '\0';
-	return RECORD_HEAD + payload;
-}
-
-/* Reads the whole file; *ret is to be freed. */
-static int file_load(int fd, uint8_t **ret, uint64_t *ret_size)
+int sl_journal_load(int fd, uint8_t **ret, uint64_t *ret_size)
 {
 	struct stat st;
 	uint8_t *bytes;
@@ -157,21 +50,60 @@ static int file_load(int fd, uint8_t **ret, uint64_t *ret_size)
 	return 0;
 }
 
-/* Ours, and of this version? */
-static int magic_check(const uint8_t *bytes, uint64_t size, struct sl_err *err)
+/* A whole record behind a head that is none: the head is damaged, the rest is ours. */
+static bool head_lost(const uint8_t *bytes, uint64_t size)
+{
+	struct sl_meta meta;
+
+	return size > JOURNAL_MAGIC_BYTES &&
+	       sl_record_decode(bytes + JOURNAL_MAGIC_BYTES, size - JOURNAL_MAGIC_BYTES, &meta) > 0;
+}
+
+int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err)
 {
 	size_t family = strlen(JOURNAL_FAMILY);
+	bool ours = size >= JOURNAL_MAGIC_BYTES && memcmp(bytes, JOURNAL_FAMILY, family) == 0;
 
-	if (size < JOURNAL_MAGIC_BYTES || memcmp(bytes, JOURNAL_FAMILY, family) != 0) {
-		return sl_err_set(err, -EINVAL, "not a datastore journal; choose another folder");
+	if (ours && (memcmp(bytes, JOURNAL_MAGIC, JOURNAL_MAGIC_BYTES) == 0 ||
+		     memcmp(bytes, JOURNAL_MAGIC_2, JOURNAL_MAGIC_BYTES) == 0)) {
+		return JOURNAL_MAGIC_BYTES;
 	}
-	if (memcmp(bytes, JOURNAL_MAGIC, JOURNAL_MAGIC_BYTES) != 0) {
+	if (ours && bytes[family] >= '0' && bytes[family] <= '9' &&
+	    memcmp(bytes + family + 1, "\n", 2) == 0) {
 		return sl_err_set(
 		    err, -ENOTSUP,
 		    "made by another version of sloglab (format %c, this one reads %c); use that "
 		    "version or choose another folder",
-		    bytes[family] >= ' ' && bytes[family] < 127 ? bytes[family] : '?', JOURNAL_MAGIC[family]);
+		    bytes[family], JOURNAL_MAGIC[family]);
 	}
+	if (head_lost(bytes, size)) {
+		return sl_err_set(err, -EINVAL, "damaged in its first 16 bytes; " STORE_CHECK);
+	}
+	return sl_err_set(err, -EINVAL,
+			  "not a datastore journal; choose another folder, or " STORE_CHECK " if it was one");
+}
+
+/* What lies from `at` on is no record: 0 and cut off, or damage. */
+static int tail_take(struct sl_journal *journal, const uint8_t *bytes, uint64_t size, uint64_t at,
+		     struct sl_err *err)
+{
+	uint64_t next = sl_record_next(bytes, size, at);
+
+	if (next < size) {
+		return sl_err_set(
+		    err, -EINVAL,
+		    "damaged at byte %llu of %llu, and what follows from byte %llu on is whole; " STORE_CHECK,
+		    (unsigned long long)at, (unsigned long long)size, (unsigned long long)next);
+	}
+	if (!sl_record_torn(bytes + at, size - at)) {
+		return sl_err_set(err, -EINVAL,
+				  "damaged at byte %llu of %llu, and no kill explains it; " STORE_CHECK,
+				  (unsigned long long)at, (unsigned long long)size);
+	}
+	if (ftruncate(journal->fd, (off_t)at) < 0) {
+		return sl_err_set(err, -errno, "cannot cut the torn tail: %s", strerror(errno));
+	}
+	journal->torn_bytes = size - at;
 	return 0;
 }
 
@@ -179,37 +111,32 @@ static int journal_replay(struct sl_journal *journal, const uint8_t *bytes, uint
 			  void *arg, struct sl_err *err)
 {
 	struct sl_meta meta = {0};
-	uint64_t at = JOURNAL_MAGIC_BYTES;
-	int rc = magic_check(bytes, size, err);
+	int rc = sl_journal_head(bytes, size, err);
+	uint64_t at = (uint64_t)rc;
 
-	if (rc) {
+	if (rc < 0) {
 		return rc;
 	}
-	while (at < size) {
-		uint32_t step = record_decode(bytes + at, size - at, &meta);
+	journal->no_empty_files = memcmp(bytes, JOURNAL_MAGIC_2, JOURNAL_MAGIC_BYTES) == 0;
+	rc = 0;
+	while (rc == 0 && at < size) {
+		uint32_t step = sl_record_decode(bytes + at, size - at, &meta);
 
 		if (step == 0) {
+			rc = tail_take(journal, bytes, size, at, err);
 			break;
 		}
 		rc = fn(arg, &meta, at + step, size);
 		if (rc) {
-			return sl_err_set(err, rc, "record at byte %llu: %s; restore the folder from a copy",
-					  (unsigned long long)at, strerror(-rc));
+			return sl_err_set(
+			    err, rc, "record at byte %llu does not fit those before it: %s; " STORE_CHECK,
+			    (unsigned long long)at, strerror(-rc));
 		}
 		at += step;
 		journal->records++;
 	}
-	/* A kill tears at most the record that was being written. */
-	if (size - at >= RECORD_MAX) {
-		return sl_err_set(err, -EINVAL,
-				  "damaged at byte %llu of %llu; restore the folder from a copy",
-				  (unsigned long long)at, (unsigned long long)size);
-	}
 	journal->end_bytes = at;
-	if (at < size && ftruncate(journal->fd, (off_t)at) < 0) {
-		return sl_err_set(err, -errno, "cannot cut the torn tail: %s", strerror(errno));
-	}
-	return 0;
+	return rc;
 }
 
 int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, struct sl_err *err)
@@ -249,7 +176,7 @@ int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_
 			   ? -ENOENT
 			   : sl_err_set(err, -errno, "%s: cannot open: %s", name, strerror(errno));
 	}
-	rc = file_load(journal->fd, &bytes, &size);
+	rc = sl_journal_load(journal->fd, &bytes, &size);
 	if (rc) {
 		sl_err_set(err, rc, "cannot read: %s", strerror(-rc));
 	} else {
@@ -265,9 +192,9 @@ int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_
 
 int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
 {
-	uint8_t buf[RECORD_MAX];
+	uint8_t buf[SL_RECORD_MAX];
 	struct iovec iov = {.iov_base = buf};
-	uint32_t size = record_encode(meta, buf);
+	uint32_t size = sl_record_encode(meta, buf);
 	int rc;
 
 	iov.iov_len = size;

@@ -1,7 +1,7 @@
 /*
  * The metadata journal of a durable tree: an append-only file of checksummed records. A record is in the
  * kernel when sl_journal_append returns, so it survives kill -9 of the process. A record cut by a kill is
- * dropped at the next open; damage anywhere else is an error, never a silent loss of names.
+ * dropped at the next open; any other damage is an error, never a silent loss of names.
  */
 #ifndef SL_SERVE_JOURNAL_H
 #define SL_SERVE_JOURNAL_H
@@ -10,35 +10,17 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
-
-enum sl_meta_kind {
-	SL_META_INODE = 1,  /* snapshot of an inode with one of its names */
-	SL_META_NAME = 2,   /* snapshot of a further name: ino, parent, name, cookie */
-	SL_META_CREATE = 3, /* as INODE, and the parent's times become ctime_ns */
-	SL_META_LINK = 4,   /* as NAME, and the times of parent and inode become ctime_ns */
-	SL_META_UNLINK = 5, /* parent, name: gone, and the inode too when it was its last name */
-	SL_META_RENAME = 6, /* from_parent, from -> parent, name, cookie; what had the name is unlinked */
-	SL_META_ATTR = 7,   /* ino, mode, uid, gid, times */
-	SL_META_NEXT = 8    /* ino: lowest number never given out */
-};
-
-/* One record. Inode numbers and cookies come from one sequence that never repeats. */
-struct sl_meta {
-	enum sl_meta_kind kind;
-	uint8_t type; /* enum sl_ftype */
-	uint32_t mode, uid, gid;
-	uint64_t ino, generation, parent, cookie, from_parent;
-	int64_t atime_ns, mtime_ns, ctime_ns;
-	char name[256], from[256];
-};
+#include "sim/serve/record.h"
 
 /* Zero-initialise with fd = -1; release with sl_journal_close. */
 struct sl_journal {
 	int fd;
 	uint64_t end_bytes; /* where the next record goes */
 	uint64_t records;
-	bool unsynced; /* records that sl_journal_sync has not seen */
-	int broken;    /* what it failed with: which records are on the disk is unknown since */
+	uint64_t torn_bytes; /* cut off its end when it was opened: a record whose call was never answered */
+	bool no_empty_files; /* of a format that made a file's data at its first use only */
+	bool unsynced;       /* records that sl_journal_sync has not seen */
+	int broken;          /* what it failed with: which records are on the disk is unknown since */
 };
 
 /* `done` of `total` bytes are behind this record. */
@@ -46,6 +28,11 @@ typedef int sl_journal_fn(void *arg, const struct sl_meta *meta, uint64_t done, 
 
 /* Creates the file `name` in dirfd, in the place of what has that name. 0 or negative errno. */
 int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, struct sl_err *err);
+/* Reads the whole file; *ret is to be freed. 0 or negative errno. */
+int sl_journal_load(int fd, uint8_t **ret, uint64_t *ret_size);
+/* Where the records of a journal begin, or a negative errno: -EINVAL (not one, or its head is damaged),
+ * -ENOTSUP (another version's). */
+int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err);
 /* Opens `name` and calls fn for each record in order; a torn last record is cut off. -ENOENT when missing
  * (err untouched), -EINVAL for a foreign or damaged file, -ENOTSUP for one of another version, or what fn
  * returned. */

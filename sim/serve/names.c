@@ -266,7 +266,14 @@ int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err
 		return names_start(names, err);
 	}
 	if (rc == 0 && !sl_inodes_get(&names->inodes, SL_TREE_ROOT)) {
-		return sl_err_set(err, -EINVAL, "journal: no root folder; restore the folder from a copy");
+		return sl_err_set(err, -EINVAL, "journal: no root folder; see `sloglab store check'");
+	}
+	if (names->journal.torn_bytes > 0) {
+		sl_notice_say(
+		    names->notice,
+		    "journal: the server died while it wrote a record; its first %llu bytes are cut "
+		    "off, its call was never answered",
+		    (unsigned long long)names->journal.torn_bytes);
 	}
 	return rc;
 }
@@ -313,6 +320,23 @@ int sl_names_reserve(struct sl_names *names, uint64_t number)
 	}
 	number_seen(names, number);
 	return sl_journal_append(&names->journal, &next);
+}
+
+void sl_names_path(const struct sl_entry *entry, char *ret, size_t size)
+{
+	size_t at = size - 1;
+
+	ret[at] = '\0';
+	while (entry && at > 0) {
+		size_t bytes = strlen(entry->name);
+
+		bytes = bytes < at ? bytes : at - 1; /* the end of a path that is too long */
+		at -= bytes;
+		memcpy(ret + at, entry->name + strlen(entry->name) - bytes, bytes);
+		ret[--at] = '/';
+		entry = entry->dir->name;
+	}
+	memmove(ret, ret + at, size - at);
 }
 
 void sl_names_meta(const struct sl_inode *inode, enum sl_meta_kind kind, struct sl_meta *ret)

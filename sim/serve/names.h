@@ -29,6 +29,8 @@ struct sl_names {
 int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err);
 /* Accepts a zeroed object. */
 void sl_names_close(struct sl_names *names);
+/* The path of a name; of one that is too long, its end. */
+void sl_names_path(const struct sl_entry *entry, char *ret, size_t size);
 /* The record that describes `inode`, without a name. */
 void sl_names_meta(const struct sl_inode *inode, enum sl_meta_kind kind, struct sl_meta *ret);
 /* A change is two steps: log it (0 or negative errno, nothing changed), then apply it (-EINVAL when it does

@@ -70,11 +70,12 @@ int sl_orphans_none(int datafd, struct sl_err *err)
 		}
 	}
 	closedir(dir);
-	return count == 0 ? 0
-			  : sl_err_set(err, -EINVAL,
-				       "journal: missing, but data/ has %" PRIu32
-				       " files whose names it kept; copy it back, or choose another folder",
-				       count);
+	return count == 0
+		   ? 0
+		   : sl_err_set(err, -EINVAL,
+				"journal: missing, but data/ has %" PRIu32
+				" files whose names it kept; copy it back, or see `sloglab store check'",
+				count);
 }
 
 int sl_quarantine(int datafd, int fromfd, const char *name)

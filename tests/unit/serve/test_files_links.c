@@ -97,7 +97,7 @@ Test(files, a_folder_of_another_version_is_refused_in_one_line)
 	fputc('1', file);
 	fclose(file);
 	cr_assert_eq(files_open(dir, DIRTY_MAX, &tree, &err), -ENOTSUP);
-	cr_assert(strstr(err.msg, "format 1, this one reads 2") != NULL, "%s", err.msg);
+	cr_assert(strstr(err.msg, "format 1, this one reads 4") != NULL, "%s", err.msg);
 	cr_assert(strchr(err.msg, '\n') == NULL);
 	free(journal);
 	scratch_remove(dir);

@@ -262,3 +262,96 @@ Test(folder, a_first_start_that_was_killed_is_no_damage)
 	free(data);
 	scratch_remove(dir);
 }
+
+/* The bits of the whole journal, one by one in turn: none may cost a name in silence. Byte 13 is the
+ * version's digit, where another one may be another version's. */
+Test(folder, one_flipped_bit_anywhere_in_the_journal_is_refused)
+{
+	char *dir = ten_files(), *path = path_in(dir, "journal");
+	uint64_t bytes = file_bytes(path);
+	FILE *file = fopen(path, "r+b");
+	struct sl_tree *tree = NULL;
+
+	cr_assert(file != NULL);
+	setbuf(file, NULL);
+	for (uint64_t at = 0; at < bytes; at++) {
+		struct sl_err err = {0};
+		int byte, rc;
+
+		fseek(file, (long)at, SEEK_SET);
+		byte = fgetc(file);
+		fseek(file, (long)at, SEEK_SET);
+		fputc(byte ^ 1 << at % 8, file);
+		rc = files_open(dir, DIRTY_MAX, &tree, &err);
+		cr_assert(rc == -EINVAL, "byte %d: %d", (int)at, rc);
+		cr_assert(strstr(err.msg, "sloglab store check") != NULL, "%d: %s", (int)at, err.msg);
+		fseek(file, (long)at, SEEK_SET);
+		fputc(byte, file);
+	}
+	fclose(file);
+	cr_assert_eq(file_bytes(path), bytes, "nothing was cut off");
+	tree = tree_open(dir, DIRTY_MAX);
+	tree->ops->free(tree);
+	free(path);
+	scratch_remove(dir);
+}
+
+/* A crash of the host: the last record's end never reached the disk and reads as zeros. */
+Test(folder, a_last_record_that_ends_in_zeros_was_never_acknowledged)
+{
+	char *dir = ten_files(), *path = path_in(dir, "journal");
+	uint64_t bytes = file_bytes(path);
+	struct said said;
+	struct sl_tree *tree;
+	struct listing listing;
+
+	cr_assert_eq(truncate(path, (off_t)bytes - 20), 0);
+	cr_assert_eq(truncate(path, (off_t)bytes), 0);
+	gone(dir, "data/000000000000000b");
+	tree = open_hearing(dir, &said);
+	cr_assert_eq(said.count, 1);
+	cr_assert(strstr(said.line, "journal: the server died while it wrote a record") != NULL, "%s",
+		  said.line);
+	tree_list(tree, SL_TREE_ROOT, &listing);
+	cr_assert_str_eq(listing.text, "file0 file1 file2 file3 file4 file5 file6 file7 file8 ");
+	tree->ops->free(tree);
+	free(path);
+	scratch_remove(dir);
+}
+
+Test(folder, contents_that_are_missing_are_named_and_not_called_empty)
+{
+	char *dir = ten_files();
+
+	gone(dir, "data/0000000000000004");
+	refused(dir, -EINVAL, "the contents of 1 files are missing (/file2)");
+	gone(dir, "data/0000000000000007");
+	refused(dir, -EINVAL, "the contents of 2 files are missing (/file2, ...)");
+	scratch_remove(dir);
+}
+
+/* Format 2 made the file of an inode at its first use only: what is missing there is an empty file. */
+Test(folder, a_store_of_format_2_gets_the_files_that_it_never_needed)
+{
+	char *dir = ten_files(), *path = path_in(dir, "journal");
+	FILE *file = fopen(path, "r+b");
+	struct said said;
+	struct sl_tree *tree;
+	uint64_t ino;
+
+	cr_assert(file != NULL);
+	fseek(file, 13, SEEK_SET);
+	fputc('2', file);
+	fclose(file);
+	gone(dir, "data/0000000000000004");
+	tree = open_hearing(dir, &said);
+	cr_assert_eq(said.count, 0, "%s", said.line);
+	cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, "file2", &ino), 0);
+	cr_assert_eq(tree_size(tree, ino), 0);
+	tree->ops->free(tree);
+	/* From then on it is one of format 4. */
+	gone(dir, "data/0000000000000004");
+	refused(dir, -EINVAL, "the contents of 1 files are missing (/file2)");
+	free(path);
+	scratch_remove(dir);
+}
