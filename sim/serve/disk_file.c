@@ -3,50 +3,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "sim/base/fdio.h"
 
 int sl_disk_pread(int fd, void *buf, int64_t bytes, int64_t offset_bytes)
 {
-	uint8_t *at = buf;
+	int64_t got = sl_fd_pread(fd, buf, bytes, offset_bytes);
 
-	while (bytes > 0) {
-		ssize_t got = pread(fd, at, (size_t)bytes, offset_bytes);
-
-		if (got < 0) {
-			if (errno == EINTR) {
-				continue;
-			}
-			return -errno;
-		}
-		if (got == 0) {
-			memset(at, 0, (size_t)bytes);
-			return 0;
-		}
-		at += got;
-		bytes -= got;
-		offset_bytes += got;
+	if (got < 0) {
+		return (int)got;
 	}
+	memset((uint8_t *)buf + got, 0, (size_t)(bytes - got));
 	return 0;
 }
 
 int sl_disk_pwrite(int fd, const void *buf, int64_t bytes, int64_t offset_bytes)
 {
-	const uint8_t *at = buf;
-
-	while (bytes > 0) {
-		ssize_t put = pwrite(fd, at, (size_t)bytes, offset_bytes);
-
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put <= 0) {
-			return put < 0 ? -errno : -EIO;
-		}
-		at += put;
-		bytes -= put;
-		offset_bytes += put;
-	}
-	return 0;
+	return sl_fd_pwrite(fd, buf, bytes, offset_bytes);
 }
 
 static int zeroes_write(int fd, int64_t offset_bytes, int64_t bytes)

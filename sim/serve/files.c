@@ -128,7 +128,13 @@ static int files_change(struct files *files, const struct sl_meta *meta)
 	struct sl_inode *gone = NULL;
 	int rc = sl_names_log(&files->names, meta);
 
-	rc = rc ? rc : sl_names_apply(&files->names, meta, &gone);
+	if (rc == 0) {
+		rc = sl_names_apply(&files->names, meta, &gone);
+		if (rc) {
+			/* Out of memory. A record of what has not happened would contradict the next one. */
+			sl_journal_undo(&files->names.journal);
+		}
+	}
 	if (gone) {
 		bool settled = !files->tree.settles || files_settle(&files->tree) == 0;
 

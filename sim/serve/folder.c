@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/fdio.h"
 #include "sim/serve/orphans.h"
 
 static void fd_drop(int fd)
@@ -28,18 +29,18 @@ static bool has(int dirfd, const char *name)
 /* Only an empty folder may become a datastore: what is in it is somebody else's. */
 static int dir_check_empty(int dirfd, struct sl_err *err)
 {
-	static const char *const ours[] = {".", "..", "lock", "key.new", "data", "journal.new"};
+	static const char *const ours[] = {"lock", "key.new", "data", "journal.new"};
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	int rc = 0;
+	int rc = 0, more = 0;
 
 	if (!dir) {
 		rc = -errno;
 		fd_drop(fd);
 		return sl_err_set(err, rc, "cannot list: %s", strerror(-rc));
 	}
-	while (rc == 0 && (entry = readdir(dir))) {
+	while (rc == 0 && (more = sl_dir_next(dir, &entry)) > 0) {
 		bool known = false;
 
 		for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
@@ -53,7 +54,7 @@ static int dir_check_empty(int dirfd, struct sl_err *err)
 		}
 	}
 	closedir(dir);
-	return rc;
+	return more < 0 ? sl_err_set(err, more, "cannot list: %s", strerror(-more)) : rc;
 }
 
 /* 0: there is a journal, or nothing that would need one. */
@@ -125,19 +126,20 @@ static int data_open(struct sl_folder *folder, struct sl_err *err)
 static int key_read(struct sl_folder *folder, bool durable)
 {
 	int fd = openat(folder->dirfd, "key", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	uint8_t more;
-	ssize_t got;
+	uint8_t bytes[sizeof(folder->key) + 1];
+	int64_t got;
 	int rc;
 
 	if (fd < 0) {
 		return errno == ENOENT ? 1 : errno == ELOOP ? 2 : -errno;
 	}
-	got = read(fd, folder->key, sizeof(folder->key));
+	got = sl_fd_read(fd, bytes, sizeof(bytes));
 	if (got < 0) {
-		rc = errno == EISDIR ? 2 : -errno;
-	} else if (got != (ssize_t)sizeof(folder->key) || read(fd, &more, 1) != 0) {
+		rc = got == -EISDIR ? 2 : (int)got;
+	} else if (got != (int64_t)sizeof(folder->key)) {
 		rc = 2;
 	} else {
+		memcpy(folder->key, bytes, sizeof(folder->key));
 		rc = durable && fsync(fd) < 0 ? -errno : 0;
 	}
 	close(fd);
@@ -148,7 +150,6 @@ static int key_read(struct sl_folder *folder, bool durable)
 static int key_draw(struct sl_folder *folder)
 {
 	int fd, rc;
-	ssize_t put;
 
 	if (getrandom(folder->key, sizeof(folder->key), 0) != (ssize_t)sizeof(folder->key)) {
 		return -EIO;
@@ -158,11 +159,9 @@ static int key_draw(struct sl_folder *folder)
 	if (fd < 0) {
 		return -errno;
 	}
-	put = write(fd, folder->key, sizeof(folder->key));
-	if (put != (ssize_t)sizeof(folder->key)) {
-		rc = put < 0 ? -errno : -ENOSPC;
-	} else {
-		rc = fsync(fd) < 0 ? -errno : 0;
+	rc = sl_fd_write(fd, folder->key, sizeof(folder->key));
+	if (rc == 0 && fsync(fd) < 0) {
+		rc = -errno;
 	}
 	if (close(fd) < 0 && rc == 0) {
 		rc = -errno;

@@ -1,5 +1,6 @@
 #include "sim/serve/journal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "sim/base/fdio.h"
 #include "sim/serve/overlay.h"
 
 /* File: 16 bytes of magic, then records (record.h). */
@@ -24,7 +26,7 @@ int sl_journal_load(int fd, uint8_t **ret, uint64_t *ret_size)
 {
 	struct stat st;
 	uint8_t *bytes;
-	uint64_t size = 0;
+	int64_t got;
 
 	if (fstat(fd, &st) < 0) {
 		return -errno;
@@ -36,17 +38,13 @@ int sl_journal_load(int fd, uint8_t **ret, uint64_t *ret_size)
 	if (!bytes) {
 		return -ENOMEM;
 	}
-	while (size < (uint64_t)st.st_size) {
-		ssize_t got = pread(fd, bytes + size, (size_t)st.st_size - size, (off_t)size);
-
-		if (got <= 0) {
-			free(bytes);
-			return got < 0 ? -errno : -EIO;
-		}
-		size += (uint64_t)got;
+	got = sl_fd_pread(fd, bytes, st.st_size, 0);
+	if (got != st.st_size) {
+		free(bytes);
+		return got < 0 ? (int)got : -EIO;
 	}
 	*ret = bytes;
-	*ret_size = size;
+	*ret_size = (uint64_t)got;
 	return 0;
 }
 
@@ -205,9 +203,20 @@ int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
 		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
 	}
 	journal->end_bytes += size;
+	journal->last_bytes = size;
 	journal->records++;
 	journal->unsynced = true;
 	return 0;
+}
+
+void sl_journal_undo(struct sl_journal *journal)
+{
+	assert(journal->last_bytes > 0);
+	journal->end_bytes -= journal->last_bytes;
+	journal->last_bytes = 0;
+	journal->records--;
+	/* Where this fails the next append overwrites the place, as above. */
+	(void)!ftruncate(journal->fd, (off_t)journal->end_bytes);
 }
 
 int sl_journal_sync(struct sl_journal *journal)

@@ -15,7 +15,8 @@
 /* Zero-initialise with fd = -1; release with sl_journal_close. */
 struct sl_journal {
 	int fd;
-	uint64_t end_bytes; /* where the next record goes */
+	uint64_t end_bytes;  /* where the next record goes */
+	uint32_t last_bytes; /* of the record before it, when this process has appended it */
 	uint64_t records;
 	uint64_t torn_bytes; /* cut off its end when it was opened: a record whose call was never answered */
 	bool no_empty_files; /* of a format that made a file's data at its first use only */
@@ -40,6 +41,8 @@ int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_
 		    struct sl_err *err);
 /* 0 or negative errno; on failure the journal is as before. */
 int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta);
+/* Takes back the record that was appended last, which nobody has synced or heard of yet. */
+void sl_journal_undo(struct sl_journal *journal);
 /* All records are on the host's disk when it returns 0. After a failure it fails for good: the kernel reports
  * a lost page once only. */
 int sl_journal_sync(struct sl_journal *journal);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/fdio.h"
 #include "sim/serve/filedata.h"
 
 #define SAME_NAME_MAX 10000u
@@ -28,18 +29,13 @@ static DIR *dir_list(int dirfd)
 	return dir;
 }
 
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* A folder without entries. */
 static bool dir_empty(int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	bool empty = dir != NULL;
+	bool empty;
 
 	if (!dir) {
 		if (fd >= 0) {
@@ -47,9 +43,7 @@ static bool dir_empty(int dirfd, const char *name)
 		}
 		return false;
 	}
-	while (empty && (entry = readdir(dir))) {
-		empty = is_dots(entry->d_name);
-	}
+	empty = sl_dir_next(dir, &entry) == 0;
 	closedir(dir);
 	return empty;
 }
@@ -59,17 +53,20 @@ int sl_orphans_none(int datafd, struct sl_err *err)
 	DIR *dir = dir_list(datafd);
 	struct dirent *entry;
 	uint32_t count = 0;
+	int more;
 
 	if (!dir) {
 		return sl_err_set(err, -errno, "data: cannot list: %s", strerror(errno));
 	}
-	while ((entry = readdir(dir))) {
-		if (!is_dots(entry->d_name) &&
-		    !(strcmp(entry->d_name, SL_LOST_FOUND) == 0 && dir_empty(datafd, entry->d_name))) {
+	while ((more = sl_dir_next(dir, &entry)) > 0) {
+		if (!(strcmp(entry->d_name, SL_LOST_FOUND) == 0 && dir_empty(datafd, entry->d_name))) {
 			count++;
 		}
 	}
 	closedir(dir);
+	if (more < 0) {
+		return sl_err_set(err, more, "data: cannot list: %s", strerror(-more));
+	}
 	return count == 0
 		   ? 0
 		   : sl_err_set(err, -EINVAL,
@@ -139,12 +136,12 @@ int sl_orphans_clear(int datafd, struct sl_names *names, struct sl_err *err)
 	struct clearing clearing = {.datafd = datafd, .names = names};
 	DIR *dir = dir_list(datafd);
 	struct dirent *entry;
-	int rc = 0;
+	int rc = 0, more = 0;
 
 	if (!dir) {
 		return sl_err_set(err, -errno, "data: cannot list: %s", strerror(errno));
 	}
-	while (rc == 0 && (entry = readdir(dir))) {
+	while (rc == 0 && (more = sl_dir_next(dir, &entry)) > 0) {
 		uint64_t number;
 		struct sl_inode *inode;
 
@@ -159,6 +156,9 @@ int sl_orphans_clear(int datafd, struct sl_names *names, struct sl_err *err)
 						 entry->d_name, strerror(-rc));
 			}
 		}
+	}
+	if (more < 0) {
+		rc = sl_err_set(err, more, "data: cannot list: %s", strerror(-more));
 	}
 	closedir(dir);
 	if (clearing.moved > 0) {
