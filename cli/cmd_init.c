@@ -1,100 +1,49 @@
-#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
-#include <poll.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/init_scenario.h"
+#include "cli/init_answers.h"
+#include "cli/init_names.h"
 #include "cli/out.h"
 #include "cli/paths.h"
 #include "cli/signals.h"
 #include "sim/base/options.h"
 #include "sim/base/outfile.h"
-#include "sim/base/suggest.h"
 #include "sim/scenario/scenario.h"
 
 #define OUTPUT_DEFAULT "my-box.yaml"
-#define TRIES_MAX 5
-#define WORDS_MAX 8
-
-enum answer_kind {
-	ANSWER_WORD,   /* one of `words` */
-	ANSWER_NUMBER, /* whole, from min to max */
-	ANSWER_DISKS,  /* "NAME x COUNT, NAME" */
-	ANSWER_DRIVE   /* "NAME" or "none" */
-};
-
-struct question {
-	const char *flag;
-	const char *text;
-	enum answer_kind kind;
-	const char *words; /* "a|b|c" */
-	uint64_t min, max;
-	size_t at; /* of the answer in struct sl_init */
-};
-
-#define AT(field) offsetof(struct sl_init, field)
-
-enum {
-	Q_HYPERVISOR,
-	Q_NAS_VCPUS,
-	Q_DISKS,
-	Q_LAYOUT,
-	Q_FLUSH,
-	Q_SLOG,
-	Q_GUEST_VCPUS,
-	Q_THREADS,
-	Q_ROWS,
-	N_QUESTIONS
-};
-
-static const struct question questions[N_QUESTIONS] = {
-    [Q_HYPERVISOR] = {"hypervisor", "Hypervisor", ANSWER_WORD, "esxi|qemu|proxmox", 0, 0, AT(hypervisor)},
-    [Q_NAS_VCPUS] = {"nas-vcpus", "Virtual CPUs of the storage VM", ANSWER_NUMBER, NULL, 1, 128,
-		     AT(nas_vcpus)},
-    [Q_DISKS] = {"disks", "Disks of the pool, NAME x COUNT", ANSWER_DISKS, NULL, 0, 0, AT(disks)},
-    [Q_LAYOUT] = {"layout", "Layout of the pool", ANSWER_WORD, "stripe|mirror|raidz1|raidz2|raidz3", 0, 0,
-		  AT(layout)},
-    [Q_FLUSH] = {"flush", "Does a cache flush reach the disks (virtual disks on a datastore may ignore it)",
-		 ANSWER_WORD, "honoured|ignored", 0, 0, AT(flush)},
-    [Q_SLOG] = {"slog", "SLOG to compare with having none: a drive of the catalogue, or none", ANSWER_DRIVE,
-		NULL, 0, 0, AT(slog)},
-    [Q_GUEST_VCPUS] = {"guest-vcpus", "Virtual CPUs of the database VM", ANSWER_NUMBER, NULL, 1, 128,
-		       AT(guest_vcpus)},
-    [Q_THREADS] = {"threads", "Threads that commit at the same time", ANSWER_NUMBER, NULL, 1, 1024,
-		   AT(threads)},
-    [Q_ROWS] = {"rows", "Rows of the table", ANSWER_NUMBER, NULL, 1, 1000000000, AT(rows)},
-};
+#define PROMPT_MAX 512
+#define COLUMNS 100
+/* Two network cards and a switch, both ways; scenarios/separate-nas-10gbe.yaml has the source. */
+#define WIRE_NS INT64_C(50000)
 
 struct init {
 	struct sl_words operands;
 	struct sl_init answers;
-	const char *given[N_QUESTIONS]; /* flags; NULL = ask */
+	const char *given[SL_INIT_N]; /* flags; NULL = ask */
 	const char *output;
 	bool yes, force;
 	struct sl_paths paths;
-	char line[2 * SL_INIT_ANSWER_MAX]; /* the latest one read */
+	struct sl_init_names *names; /* owned */
+	struct sl_ask *ask;          /* owned */
 };
-
-static char *answer_of(struct sl_init *answers, const struct question *q)
-{
-	return (char *)answers + q->at;
-}
 
 static int init_parse(struct init *in, const struct sl_command *self, int argc, char **argv,
 		      struct sl_err *err)
 {
-	struct sl_option options[N_QUESTIONS + 4] = {0};
+	struct sl_option options[SL_INIT_N + 4] = {0};
 	bool help;
 	int n = 0, rc;
 
-	for (; n < N_QUESTIONS; n++) {
-		options[n] = (struct sl_option){
-		    questions[n].flag, "ANSWER", questions[n].text, SL_OPT_TEXT, &in->given[n], 0, 0};
+	for (; n < SL_INIT_N; n++) {
+		const struct sl_init_question *q = sl_init_question((enum sl_init_at)n);
+
+		options[n] = (struct sl_option){q->flag, q->arg, q->text, SL_OPT_TEXT, &in->given[n], 0, 0};
 	}
 	options[n++] = (struct sl_option){
 	    "output", "FILE", "the scenario to write (default " OUTPUT_DEFAULT ")", SL_OPT_TEXT, &in->output,
@@ -116,7 +65,7 @@ static int init_parse(struct init *in, const struct sl_command *self, int argc, 
 	return rc;
 }
 
-/* Before anything is asked: nobody answers nine questions for an error. */
+/* Before anything is asked: nobody answers questions for an error. */
 static int output_check(const struct init *in, struct sl_err *err)
 {
 	struct stat st;
@@ -138,178 +87,6 @@ static int output_check(const struct init *in, struct sl_err *err)
 				      in->output);
 }
 
-static int check_word(const struct question *q, const char *text, struct sl_err *err)
-{
-	char copy[128], list[128] = "";
-	const char *words[WORDS_MAX], *near;
-	char *rest = copy, *word;
-	int n = 0;
-
-	snprintf(copy, sizeof(copy), "%s", q->words);
-	while ((word = strsep(&rest, "|")) != NULL && n < WORDS_MAX) {
-		size_t used = strlen(list);
-
-		if (strcmp(word, text) == 0) {
-			return 0;
-		}
-		snprintf(list + used, sizeof(list) - used, "%s%s", n ? ", " : "", word);
-		words[n++] = word;
-	}
-	near = sl_suggest(text, words, n);
-	return sl_err_set(err, -EINVAL, "--%s: \"%.40s\" is none of %s%s%s%s", q->flag, text, list,
-			  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-}
-
-static int check_number(const struct question *q, const char *text, struct sl_err *err)
-{
-	char *end = NULL;
-	unsigned long long value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
-
-	if (!end || *end != '\0' || strlen(text) > 12 || value < q->min || value > q->max) {
-		return sl_err_set(err, -EINVAL, "--%s: \"%.40s\" is not a whole number from %llu to %llu",
-				  q->flag, text, (unsigned long long)q->min, (unsigned long long)q->max);
-	}
-	return 0;
-}
-
-/* Nothing in a name may mean anything to YAML; whether the catalogue has it, loading the result tells. */
-static int check_names(const struct question *q, const char *text, struct sl_err *err)
-{
-	const char *allowed = q->kind == ANSWER_DISKS ? "abcdefghijklmnopqrstuvwxyz0123456789.-, "
-						      : "abcdefghijklmnopqrstuvwxyz0123456789.-";
-
-	if (text[0] == '\0' || text[strspn(text, allowed)] != '\0') {
-		return sl_err_set(err, -EINVAL, "--%s: \"%.40s\" is no %s of the catalogue; write %s",
-				  q->flag, text, q->kind == ANSWER_DISKS ? "list of disks" : "drive",
-				  q->kind == ANSWER_DISKS ? "NAME x COUNT" : "its name, or none");
-	}
-	return 0;
-}
-
-/* Checks and stores an answer. */
-static int answer_take(struct init *in, const struct question *q, const char *text, struct sl_err *err)
-{
-	int rc = 0;
-
-	if (strlen(text) >= SL_INIT_ANSWER_MAX) {
-		return sl_err_set(err, -EINVAL, "--%s: longer than %d bytes", q->flag,
-				  SL_INIT_ANSWER_MAX - 1);
-	}
-	switch (q->kind) {
-	case ANSWER_WORD:
-		rc = check_word(q, text, err);
-		break;
-	case ANSWER_NUMBER:
-		rc = check_number(q, text, err);
-		break;
-	case ANSWER_DISKS:
-	case ANSWER_DRIVE:
-		rc = check_names(q, text, err);
-		break;
-	}
-	if (rc == 0) {
-		snprintf(answer_of(&in->answers, q), SL_INIT_ANSWER_MAX, "%s", text);
-	}
-	return rc;
-}
-
-/* One line without blanks around it into *ret; it lives until the next one. -EINTR after Ctrl-C, -EPIPE at
- * the end of the input. What is beyond any answer's length is dropped. */
-static int read_line(struct init *in, char **ret)
-{
-	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-	char *text = in->line, byte = 0;
-	size_t n = 0;
-	bool any = false;
-
-	while (byte != '\n') {
-		if (sl_signals_poll(&input, 1) == -EINTR) {
-			return -EINTR;
-		}
-		if (read(STDIN_FILENO, &byte, 1) <= 0) {
-			break;
-		}
-		any = true;
-		if (n < sizeof(in->line) - 1) {
-			text[n++] = byte;
-		}
-	}
-	if (!any) {
-		return -EPIPE;
-	}
-	text[n] = '\0';
-	while (n > 0 && isspace((unsigned char)text[n - 1])) {
-		text[--n] = '\0';
-	}
-	*ret = text + strspn(text, " \t");
-	return 0;
-}
-
-static void prompt(struct init *in, const struct question *q)
-{
-	fprintf(stderr, "%s%s%s%s [%s]: ", q->text, q->words ? " (" : "", q->words ? q->words : "",
-		q->words ? ")" : "", answer_of(&in->answers, q));
-}
-
-/* One answer; an empty one takes the default. -EINVAL: a wrong one. */
-static int ask_once(struct init *in, int number, struct sl_err *err)
-{
-	const struct question *q = &questions[number];
-	char *text = NULL;
-	int rc = read_line(in, &text);
-
-	if (rc == -EINTR) {
-		return sl_err_set(err, rc, "interrupted: nothing was written");
-	}
-	if (rc < 0 || !text) {
-		return sl_err_set(err, -EPIPE,
-				  "init: the input ended at question %d of %d (--%s); nothing was written; "
-				  "--yes takes the defaults",
-				  number + 1, N_QUESTIONS, q->flag);
-	}
-	return text[0] ? answer_take(in, q, text, err) : 0;
-}
-
-/* On a terminal a wrong answer is asked again. */
-static int ask(struct init *in, int number, struct sl_err *err)
-{
-	bool terminal = isatty(STDIN_FILENO);
-	int rc = -EINVAL;
-
-	for (int tries = 1; rc == -EINVAL && tries <= TRIES_MAX; tries++) {
-		if (terminal) {
-			prompt(in, &questions[number]);
-		}
-		rc = ask_once(in, number, err);
-		if (rc != -EINVAL || !terminal || tries == TRIES_MAX) {
-			return rc;
-		}
-		fprintf(stderr, "%s\n", err->msg);
-		*err = (struct sl_err){0};
-	}
-	return rc;
-}
-
-static int ask_all(struct init *in, struct sl_err *err)
-{
-	int rc = 0;
-
-	sl_init_defaults(&in->answers);
-	for (int i = 0; rc == 0 && i < N_QUESTIONS; i++) {
-		rc = in->given[i] ? answer_take(in, &questions[i], in->given[i], err) : 0;
-	}
-	if (rc == 0 && !in->given[Q_LAYOUT]) {
-		sl_init_layout(&in->answers);
-	}
-	for (int i = 0; rc == 0 && !in->yes && i < N_QUESTIONS; i++) {
-		rc = in->given[i] ? 0 : ask(in, i, err);
-		if (rc == 0 && i == Q_DISKS && !in->given[Q_LAYOUT]) {
-			sl_init_layout(&in->answers);
-		}
-	}
-	return rc;
-}
-
 /* The name under which the file is loaded to check it means nothing to the user. */
 static void rename_in_message(struct sl_err *err, const char *tmp, const char *path)
 {
@@ -322,30 +99,247 @@ static void rename_in_message(struct sl_err *err, const char *tmp, const char *p
 	}
 }
 
-/* Writes the scenario beside its place, loads it, and puts it there when that worked. */
-static int write_checked(struct init *in, struct sl_err *err)
+/* Writes the scenario into the open file, over what is there. */
+static int render(const struct init *in, struct sl_outfile *file, struct sl_err *err)
+{
+	rewind(file->file);
+	sl_init_render(&in->answers, file->file);
+	if (fflush(file->file) != 0 || !file->tmp || ftruncate(fileno(file->file), ftello(file->file)) < 0) {
+		return sl_err_set(err, -EIO, "%s: cannot write: %s", in->output, strerror(errno));
+	}
+	return 0;
+}
+
+/* Renders and loads; where the storage is behind a wire, what that adds to the profile's delay of a call. */
+static int render_checked(struct init *in, struct sl_outfile *file, struct sl_err *err)
+{
+	struct sl_scenario *sc = NULL;
+	struct sl_box box;
+	int rc;
+
+	in->answers.wire_delay_ns = 0;
+	rc = render(in, file, err);
+	if (rc == 0) {
+		rc = sl_scenario_load(file->tmp, in->paths.data, &sc, err);
+		rename_in_message(err, file->tmp, in->output);
+	}
+	if (rc == 0 && sl_init_separate(&in->answers)) {
+		rc = sl_scenario_box(sc, 0, &box, err);
+		if (rc == 0) {
+			in->answers.wire_delay_ns = (int64_t)box.hyp_op_delay_ns + WIRE_NS;
+			rc = render(in, file, err);
+		}
+	}
+	sl_scenario_free(sc);
+	return rc;
+}
+
+/* Would the scenario load as it is now? What is wrong is said without the place in a file that is not there.
+ */
+static int try_answers(struct init *in, struct sl_err *err)
 {
 	struct sl_outfile file;
-	struct sl_scenario *sc = NULL;
+	size_t length = strlen(in->output);
+	char rest[sizeof(err->msg)];
 	int rc = sl_outfile_open(&file, in->output, err);
 
 	if (rc < 0) {
 		return rc;
 	}
-	sl_init_render(&in->answers, file.file);
-	if (fflush(file.file) != 0 || !file.tmp) {
-		rc = sl_err_set(err, -EIO, "%s: cannot write: %s", in->output, strerror(errno));
+	rc = render_checked(in, &file, err);
+	sl_outfile_discard(&file);
+	if (rc < 0 && strncmp(err->msg, in->output, length) == 0) {
+		size_t place = length + strspn(err->msg + length, ":0123456789");
+
+		snprintf(rest, sizeof(rest), "%s", err->msg + place + strspn(err->msg + place, " "));
+		snprintf(err->msg, sizeof(err->msg), "%s", rest);
+	}
+	return rc;
+}
+
+/* The answers so far as the command that goes on from there: no answer is lost. */
+static void answers_print(const struct init *in)
+{
+	fputs("To go on from here:\n  sloglab init", stderr);
+	for (int i = 0; i < SL_INIT_N; i++) {
+		if (in->answers.known[i]) {
+			bool plain = !strpbrk(in->answers.answer[i], " ,");
+
+			fprintf(stderr, " --%s %s%s%s", sl_init_question((enum sl_init_at)i)->flag,
+				plain ? "" : "'", in->answers.answer[i], plain ? "" : "'");
+		}
+	}
+	if (strcmp(in->output, OUTPUT_DEFAULT) != 0) {
+		fprintf(stderr, " --output %s", in->output);
+	}
+	fputc('\n', stderr);
+}
+
+/* What "?" shows: a sentence, and the names where there are some. */
+static void help_print(const struct init *in, enum sl_init_at at)
+{
+	const char *const *choice;
+	int n = sl_init_choices(at, in->names, &choice);
+	int wide = 1;
+
+	fprintf(stderr, "  %s\n", sl_init_question(at)->help);
+	for (int i = 0; i < n; i++) {
+		int length = (int)strlen(choice[i]) + 2;
+
+		wide = length > wide ? length : wide;
+	}
+	for (int i = 0; i < n; i++) {
+		bool last = i + 1 == n || (i + 1) % (COLUMNS / wide > 0 ? COLUMNS / wide : 1) == 0;
+
+		fprintf(stderr, "%s%-*s%s", i % (COLUMNS / wide) == 0 ? "  " : "", last ? 0 : wide, choice[i],
+			last ? "\n" : "");
+	}
+}
+
+/* Takes an answer, if the whole would load with it. */
+static int answer_try(struct init *in, enum sl_init_at at, const char *text, char *suggestion,
+		      struct sl_err *err)
+{
+	struct sl_init before = in->answers;
+	int rc = sl_init_take(&in->answers, at, text, in->names, suggestion, err);
+
+	if (rc == 0) {
+		sl_init_settle(&in->answers);
+		rc = try_answers(in, err);
+	}
+	if (rc < 0) {
+		in->answers = before;
+	}
+	return rc;
+}
+
+/* One answer; an empty one takes what stands in brackets. -EINVAL: a wrong one. `offer` is that text. */
+static int ask_once(struct init *in, enum sl_init_at at, char *offer, struct sl_err *err)
+{
+	const struct sl_init_question *q = sl_init_question(at);
+	char prompt[PROMPT_MAX], text[2 * SL_INIT_ANSWER_MAX], suggestion[SL_INIT_ANSWER_MAX];
+	struct sl_ask_words words;
+	int rc;
+
+	words.n = sl_init_choices(at, in->names, &words.word);
+	snprintf(prompt, sizeof(prompt), "%s%s%s%s [%s]: ", q->text, q->kind == SL_INIT_WORD ? " (" : "",
+		 q->kind == SL_INIT_WORD ? q->arg : "", q->kind == SL_INIT_WORD ? ")" : "", offer);
+	rc = sl_ask_line(in->ask, prompt, &words, text, sizeof(text));
+	if (rc == -EINTR) {
+		return sl_err_set(err, rc, "interrupted: nothing was written");
+	}
+	if (rc < 0) {
+		return sl_err_set(
+		    err, -EPIPE,
+		    "init: the input ended at --%s; nothing was written; --yes takes the defaults", q->flag);
+	}
+	if (strcmp(text, "?") == 0 && sl_ask_terminal(in->ask)) {
+		help_print(in, at);
+		return -EAGAIN;
+	}
+	rc = answer_try(in, at, text[0] ? text : offer, suggestion, err);
+	if (rc == -EINVAL && suggestion[0] != '\0') {
+		snprintf(offer, SL_INIT_ANSWER_MAX, "%s", suggestion);
+	}
+	if (rc == 0 && text[0] && strcmp(text, in->answers.answer[at]) != 0 && sl_ask_terminal(in->ask)) {
+		fprintf(stderr, "  = %s\n", in->answers.answer[at]);
+	}
+	return rc;
+}
+
+/* On a terminal a wrong answer is asked again, however often. */
+static int ask(struct init *in, enum sl_init_at at, struct sl_err *err)
+{
+	char offer[SL_INIT_ANSWER_MAX];
+	int rc;
+
+	snprintf(offer, sizeof(offer), "%s", in->answers.answer[at]);
+	do {
+		rc = ask_once(in, at, offer, err);
+		if (rc == -EINVAL && sl_ask_terminal(in->ask)) {
+			fprintf(stderr, "  %s\n", err->msg);
+			*err = (struct sl_err){0};
+			rc = -EAGAIN;
+		}
+	} while (rc == -EAGAIN);
+	return rc;
+}
+
+/* What the flags say, and whether it goes together. */
+static int take_given(struct init *in, struct sl_err *err)
+{
+	char suggestion[SL_INIT_ANSWER_MAX];
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < SL_INIT_N; i++) {
+		rc = in->given[i] ? sl_init_take(&in->answers, (enum sl_init_at)i, in->given[i], in->names,
+						 suggestion, err)
+				  : 0;
 	}
 	if (rc == 0) {
-		rc = sl_scenario_load(file.tmp, in->paths.data, &sc, err);
-		rename_in_message(err, file.tmp, in->output);
+		sl_init_settle(&in->answers);
+		rc = try_answers(in, err);
 	}
-	sl_scenario_free(sc);
+	return rc;
+}
+
+static int ask_all(struct init *in, struct sl_err *err)
+{
+	int rc = sl_ask_new(&in->ask, err);
+
+	if (rc == 0 && sl_ask_terminal(in->ask)) {
+		fputs("? explains a question, Tab completes names, Enter takes what stands in brackets.\n",
+		      stderr);
+	}
+	for (int i = 0; rc == 0 && i < SL_INIT_N; i++) {
+		enum sl_init_at at = (enum sl_init_at)i;
+
+		rc = in->answers.known[at] || !sl_init_asked(&in->answers, at) ? 0 : ask(in, at, err);
+	}
+	return rc;
+}
+
+static int answer_all(struct init *in, struct sl_err *err)
+{
+	int rc = sl_init_names_load(in->paths.data, &in->names, err);
+
+	sl_init_defaults(&in->answers);
+	rc = rc == 0 ? take_given(in, err) : rc;
+	return rc == 0 && !in->yes ? ask_all(in, err) : rc;
+}
+
+/* Writes the scenario beside its place, loads it, and puts it there when that worked. */
+static int write_checked(struct init *in, struct sl_err *err)
+{
+	struct sl_outfile file;
+	int rc = sl_outfile_open(&file, in->output, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = render_checked(in, &file, err);
 	if (rc < 0) {
 		sl_outfile_discard(&file);
 		return rc;
 	}
 	return sl_outfile_commit(&file, err);
+}
+
+static int init_run(struct init *in, struct sl_err *err)
+{
+	int rc = output_check(in, err);
+
+	rc = rc == 0 ? sl_paths_find(&in->paths, err) : rc;
+	rc = rc == 0 ? answer_all(in, err) : rc;
+	/* Somebody may have made it while the questions were answered. */
+	rc = rc == 0 ? output_check(in, err) : rc;
+	rc = rc == 0 ? write_checked(in, err) : rc;
+	if (rc < 0 && in->ask && sl_ask_terminal(in->ask)) {
+		answers_print(in);
+	}
+	sl_ask_free(in->ask);
+	sl_init_names_free(in->names);
+	return rc;
 }
 
 int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
@@ -356,12 +350,7 @@ int sl_cmd_init(const struct sl_command *self, int argc, char **argv, struct sl_
 	if (rc > 0) {
 		return SL_EXIT_OK;
 	}
-	rc = rc == 0 ? output_check(&in, err) : rc;
-	rc = rc == 0 ? sl_paths_find(&in.paths, err) : rc;
-	rc = rc == 0 ? ask_all(&in, err) : rc;
-	/* Somebody may have made it while the questions were answered. */
-	rc = rc == 0 ? output_check(&in, err) : rc;
-	rc = rc == 0 ? write_checked(&in, err) : rc;
+	rc = rc == 0 ? init_run(&in, err) : rc;
 	if (rc == -EINTR) {
 		return SL_EXIT_INTERRUPTED;
 	}
