@@ -1,6 +1,7 @@
 /* `sloglab disk list` and `disk show`: the catalogue, and every figure of a device with its origin. */
 #include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/disk.h"
@@ -61,20 +62,50 @@ static void size_text(double bytes, char *buf, size_t size)
 	(void)snprintf(buf, size, "%.4g%s", bytes, units[at]);
 }
 
-static int put_device(struct sl_table *table, const struct sl_dev_spec *spec, struct sl_err *err)
+/* Does a latency of the 4 KiB sync stand in the catalogue as an assumption? An NVMe drive with plp is sent no
+ * flush. */
+static bool sync_assumed(const struct sl_scenario *sc, const struct sl_dev_spec *spec)
+{
+	bool flushed = !(spec->kind == SL_DEV_SSD && spec->plp != 0 && spec->interface == SL_IF_NVME);
+	struct sl_param p;
+
+	for (int i = 0; sl_scenario_figure(sc, i, &p) == 0; i++) {
+		const char *key = strrchr(p.key, '.');
+
+		if (p.kind == SL_PROV_ASSUMED && key &&
+		    (strcmp(key, ".write_latency") == 0 || strcmp(key, ".seek_average") == 0 ||
+		     (flushed && strcmp(key, ".flush_latency") == 0))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int sync_text(const struct sl_scenario *sc, const struct sl_dev_spec *spec, char *buf, size_t size,
+		     struct sl_err *err)
 {
 	struct sl_dev_spec fresh = sl_disk_fresh(spec);
-	char size[32] = "-", sync[32] = "0", endurance[32] = "-", price[48] = "-";
-	double sync_ns = 0;
+	char time[32] = "0";
+	double ns = 0;
 	int rc = spec->kind == SL_DEV_NULL
 		     ? 0
-		     : sl_dev_sync_write_ns(&fresh, SYNC_BYTES, SYNC_NS, SYNC_SEED, &sync_ns, err);
+		     : sl_dev_sync_write_ns(&fresh, SYNC_BYTES, SYNC_NS, SYNC_SEED, &ns, err);
+
+	if (ns > 0) {
+		sl_report_time((int64_t)ns, time, sizeof(time));
+	}
+	(void)snprintf(buf, size, "%s%s", sync_assumed(sc, spec) ? "~" : "", time);
+	return rc;
+}
+
+static int put_device(struct sl_table *table, const struct sl_scenario *sc, const struct sl_dev_spec *spec,
+		      struct sl_err *err)
+{
+	char size[32] = "-", sync[48], endurance[32] = "-", price[48] = "-";
+	int rc = sync_text(sc, spec, sync, sizeof(sync), err);
 
 	if (rc < 0 || !sl_table_row(table)) {
 		return rc < 0 ? rc : sl_err_set(err, -ENOMEM, "out of memory");
-	}
-	if (sync_ns > 0) {
-		sl_report_time((int64_t)sync_ns, sync, sizeof(sync));
 	}
 	if (spec->capacity_bytes > 0) {
 		size_text(spec->capacity_bytes, size, sizeof(size));
@@ -96,21 +127,102 @@ static int put_device(struct sl_table *table, const struct sl_dev_spec *spec, st
 	return 0;
 }
 
-static int list_all(const char *data_dir, char (*names)[SL_DEV_NAME_MAX], int n, struct sl_table *table,
-		    struct sl_err *err)
+/* What a reader looks for: a log device first. */
+enum group {
+	GROUP_MEMORY,
+	GROUP_SAFE_NVME,
+	GROUP_SAFE,
+	GROUP_UNSAFE,
+	GROUP_DISK,
+	GROUP_OTHER,
+	N_GROUPS
+};
+
+static enum group group_of(const struct sl_dev_spec *spec)
 {
+	switch (spec->kind) {
+	case SL_DEV_NVRAM:
+		return GROUP_MEMORY;
+	case SL_DEV_SSD:
+		if (spec->plp == 0) {
+			return GROUP_UNSAFE;
+		}
+		return spec->interface == SL_IF_NVME ? GROUP_SAFE_NVME : GROUP_SAFE;
+	case SL_DEV_HDD:
+		return GROUP_DISK;
+	case SL_DEV_NULL:
+	case SL_DEV_MIRROR:
+	case SL_DEV_STRIPE:
+	case SL_DEV_RAID10:
+		break;
+	}
+	return GROUP_OTHER;
+}
+
+/* The whole catalogue, by name. */
+struct shelf {
+	int n;
+	struct sl_scenario *devices[DEVICES_MAX]; /* owned */
+	const struct sl_dev_spec *specs[DEVICES_MAX];
+	char names[DEVICES_MAX][SL_DEV_NAME_MAX];
+};
+
+static int load_shelf(struct shelf *shelf, const char *data_dir, struct sl_err *err)
+{
+	int n = sl_scenario_device_names(data_dir, shelf->names, DEVICES_MAX), rc = 0;
+
+	while (rc == 0 && shelf->n < n) {
+		rc = sl_scenario_load_device(shelf->names[shelf->n], data_dir, &shelf->devices[shelf->n],
+					     &shelf->specs[shelf->n], err);
+		shelf->n += rc == 0;
+	}
+	return rc;
+}
+
+static void free_shelf(struct shelf *shelf)
+{
+	for (int i = 0; shelf && i < shelf->n; i++) {
+		sl_scenario_free(shelf->devices[i]);
+	}
+	free(shelf);
+}
+
+static int put_group(struct sl_table *table, const struct shelf *shelf, enum group group, struct sl_err *err)
+{
+	static const char *const titles[N_GROUPS] = {
+	    [GROUP_MEMORY] = "memory, Optane",    [GROUP_SAFE_NVME] = "NVMe SSDs with PLP",
+	    [GROUP_SAFE] = "other SSDs with PLP", [GROUP_UNSAFE] = "SSDs without PLP",
+	    [GROUP_DISK] = "hard disks",          [GROUP_OTHER] = "others",
+	};
+	bool titled = false;
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < n; i++) {
-		const struct sl_dev_spec *spec;
-		struct sl_scenario *sc;
-
-		rc = sl_scenario_load_device(names[i], data_dir, &sc, &spec, err);
-		if (rc == 0) {
-			rc = put_device(table, spec, err);
-			sl_scenario_free(sc);
+	for (int i = 0; rc == 0 && i < shelf->n; i++) {
+		if (group_of(shelf->specs[i]) != group) {
+			continue;
 		}
+		if (!titled) {
+			sl_table_rule(table);
+			titled = sl_table_row(table);
+			if (!titled) {
+				return sl_err_set(err, -ENOMEM, "out of memory");
+			}
+			sl_table_put(table, SL_TINT_DIM, "%s:", titles[group]);
+		}
+		rc = put_device(table, shelf->devices[i], shelf->specs[i], err);
 	}
+	return rc;
+}
+
+static int list_all(const char *data_dir, struct sl_table *table, struct sl_err *err)
+{
+	struct shelf *shelf = calloc(1, sizeof(*shelf));
+	int rc = shelf ? load_shelf(shelf, data_dir, err) : sl_err_set(err, -ENOMEM, "out of memory");
+
+	for (int group = 0; rc == 0 && group < N_GROUPS; group++) {
+		rc = put_group(table, shelf, (enum group)group, err);
+	}
+	free_shelf(shelf);
 	return rc;
 }
 
@@ -119,7 +231,6 @@ int sl_cmd_disk_list(const struct sl_command *self, int argc, char **argv, struc
 	static const char *const headings[] = {"<name", "<kind",     "size",  "4 KiB sync",
 					       "<PLP",  "endurance", "price", "<figures"};
 	static const struct sl_option none[] = {{NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
-	static char names[DEVICES_MAX][SL_DEV_NAME_MAX];
 	struct sl_words operands;
 	struct sl_paths paths;
 	struct sl_table *table;
@@ -139,12 +250,12 @@ int sl_cmd_disk_list(const struct sl_command *self, int argc, char **argv, struc
 		return SL_EXIT_USAGE;
 	}
 	table = sl_table_new(headings, sizeof(headings) / sizeof(headings[0]));
-	rc = table ? list_all(paths.data, names, sl_scenario_device_names(paths.data, names, DEVICES_MAX),
-			      table, err)
-		   : sl_err_set(err, -ENOMEM, "out of memory");
+	rc = table ? list_all(paths.data, table, err) : sl_err_set(err, -ENOMEM, "out of memory");
 	if (rc == 0) {
 		sl_table_print(table, stdout);
-		puts("\n4 KiB sync: modelled mean of a random write and its flush at queue depth 1.\n"
+		puts("\n4 KiB sync: modelled mean of a random write and its flush at queue depth 1; ~: a "
+		     "latency "
+		     "of it\n  is only assumed.\n"
 		     "PLP: are acknowledged writes safe without a flush? assumed: no figure of the speed is "
 		     "public.");
 	}

@@ -15,7 +15,7 @@
 
 #define SL_VARIANTS_MAX 64
 #define SL_WORKLOADS_MAX 64
-#define SL_DEVICES_MAX 64
+#define SL_DEVICES_MAX 256
 #define SL_PROFILES_MAX 64
 
 struct sl_disks {

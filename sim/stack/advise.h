@@ -13,7 +13,7 @@
 #include "sim/stack/result.h"
 
 #define SL_ADVICE_NAME_MAX 96
-#define SL_ADVICE_DRIVES_MAX 64
+#define SL_ADVICE_DRIVES_MAX 256
 #define SL_ADVICE_NOTES_MAX 80
 #define SL_ADVICE_NOTE_MAX 200
 

@@ -54,6 +54,7 @@ has out 'Buy mirror of 2 x intel-dc-s3700-100'
 "$sloglab" advise bulk-copy-sync-export --repeat 1 --rows 0 >out 2>err || fail "all drives: exit $?"
 narrow out
 has out '      + sync=disabled '
+grep -q 'more than' err && fail "the catalogue has more drives than advise takes: $(cat err)"
 
 # Runs are paired across variants by their seeds.
 "$sloglab" run b3n-2014 --workload oltp2 --variant none,s3500 --repeat 3 --json c.json >out 2>err || fail "run: $?"

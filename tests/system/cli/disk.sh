@@ -3,13 +3,25 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-# 1. Every device of the catalogue has a row; a user's own comes first and says that it is assumed.
+# 1. Every device of the catalogue has a row in its group; a user's own has one too and says that it is assumed.
 "$sloglab" disk list >list.txt || fail "disk list"
 for file in "$src"/sim/scenario/catalogue/*.yaml; do
 	name=$(basename "$file" .yaml)
 	grep -q "^$name " list.txt || fail "disk list: $name is missing"
 done
 grep -q '^ramdisk-8 .*assumed' list.txt || fail "disk list: ramdisk-8 is not marked"
+# What a reader looks for comes first, and a drive stands under what it is.
+awk '/^[a-zA-Z, ]*:$/ { group = $0 } /^[a-z0-9.-]+ +(nvram|ssd|hdd) / { print group $1 }' list.txt >groups.txt
+for row in 'memory, Optane:optane-p4800x-375' 'NVMe SSDs with PLP:intel-dc-p3700-400' 'SSDs without PLP:samsung-950-pro-512' \
+	'other SSDs with PLP:intel-dc-s3700-100' 'hard disks:hdd-7200-desktop'; do
+	grep -qx "$row" groups.txt || fail "disk list: not in its group: $row"
+done
+[ "$(grep -c ':$' list.txt)" -eq 6 ] || fail "disk list: not six groups"
+awk 'length > 100 { exit 1 }' list.txt || fail "disk list: wider than 100 columns"
+# The flush of an S3700 is assumed, that of a 950 PRO was measured, and an NVMe drive with PLP is sent none.
+grep -q '^intel-dc-s3700-100 .* ~121us ' list.txt || fail "disk list: an assumed flush is not marked"
+grep -q '^samsung-950-pro-512 .* 2.03ms ' list.txt || fail "disk list: a measured flush is marked"
+grep -q '^intel-dc-p3700-400 .* 10us ' list.txt || fail "disk list: a flush that is not sent is marked"
 mkdir catalogue
 sed 's/kind: spec/kind: assumed/' "$src/sim/scenario/catalogue/stec-zeusram-8.yaml" |
 	sed 's/kind: derived/kind: assumed/' >catalogue/mine.yaml
