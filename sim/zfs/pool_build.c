@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "sim/device/iops.h"
 #include "sim/zfs/pool_inner.h"
 
 #define ARC_SHARE 0.7               /* of the storage VM's memory */
@@ -23,6 +24,8 @@
 #define CPUS_PER_ALLOCATOR 4        /* spa_cpus_per_allocator */
 #define BULK_21 (768 << 10)         /* zil_slog_bulk */
 #define BULK_22 (64 << 20)          /* since 2.2.1 */
+#define LONE_BLOCK 8192             /* of the log, with a record of 4 KiB */
+#define LONE_BLOCKS 32
 
 static bool is_old(const struct sl_box *box)
 {
@@ -277,7 +280,42 @@ static uint64_t bulk_bytes(const struct sl_box *box)
 	return box->zil < SL_ZIL_22 ? BULK_21 : BULK_22;
 }
 
-static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env)
+/*
+ * How long blocks of one writer of 4 KiB took, who used the log before: whoever measures has made his files
+ * first. It decides how long the first blocks are open, and so who begins together; who did, stays together.
+ */
+static int lone_latency_ns(const struct sl_box *box, uint64_t seed, int64_t *ret_ns, struct sl_err *err)
+{
+	struct sl_dev_spec disks[SL_BOX_DATA_MAX > SL_BOX_LOG_MAX ? SL_BOX_DATA_MAX : SL_BOX_LOG_MAX];
+	int flush = box->n_log > 0 ? box->log_flush : box->data_flush;
+	struct sl_iops_load load = {.write = true,
+				    .flush = flush == SL_FLUSH_HONOURED,
+				    .block_bytes = LONE_BLOCK,
+				    .span_bytes = LONE_BLOCKS * LONE_BLOCK,
+				    .depth = 1,
+				    .duration_ns = INT64_C(10000000000),
+				    .requests = LONE_BLOCKS,
+				    .seed = seed};
+	double rate = 0;
+	int rc;
+
+	*ret_ns = 0;
+	if (is_old(box)) {
+		return 0;
+	}
+	if (box->n_log > 0) {
+		sl_box_log_disks(box, disks);
+	} else {
+		sl_box_data_disks(box, disks);
+	}
+	disks[0].raw_bytes = 0; /* no flash to fill */
+	rc = sl_dev_iops(&disks[0], &load, &rate, err);
+	*ret_ns = (int64_t)(box->zil_commit_delay_ns + (rate > 0 ? 1e9 / rate : 0));
+	return rc;
+}
+
+static int init_zil(struct sl_pool *pool, const struct sl_box *box, const struct sl_pool_env *env,
+		    struct sl_err *err)
 {
 	struct sl_zil_config config = {
 	    .generation = (enum sl_zil_generation)box->zil,
@@ -300,9 +338,11 @@ static void init_zil(struct sl_pool *pool, const struct sl_box *box, const struc
 	    .recordsize_bytes = pool->txg.config.recordsize_bytes,
 	    .compress_ratio = stored_ratio(box),
 	};
+	int rc = lone_latency_ns(box, env->seed, &config.lone_latency_ns, err);
 
 	pool->throttle.wrlog = box->zil >= SL_ZIL_21 ? &pool->zil.wrlog : NULL;
 	sl_zil_init(&pool->zil, &config, pool->loop, pool->cpu, pool->trace);
+	return rc;
 }
 
 /* Before 0.7 records in memory were not compressed. */
@@ -400,12 +440,12 @@ int sl_pool_build(struct sl_pool *pool, const struct sl_box *box, const struct s
 		return rc;
 	}
 	init_txg(pool, box, env);
-	init_zil(pool, box, env);
+	rc = init_zil(pool, box, env, err);
 	init_arc(pool, box, env);
 	init_reader(pool, box, env);
 	if (box->log_fail_at_ns > 0 && box->n_log > 0) {
 		pool->log_fails.fire = all_logs_fail;
 		sl_loop_arm(pool->loop, &pool->log_fails, (int64_t)box->log_fail_at_ns);
 	}
-	return 0;
+	return rc;
 }

@@ -26,7 +26,7 @@ static void list_drop_synced(struct sl_zil_list *list, uint64_t txg)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (list->items[i].txg > txg) {
+		if (list->items[i].waiter || list->items[i].txg > txg) {
 			list->items[kept++] = list->items[i];
 		}
 	}
@@ -167,6 +167,12 @@ void sl_zil_fini(struct sl_zil *zil)
 	free(zil->block_writes);
 	sl_slab_fini(&zil->ios);
 	sl_slab_fini(&zil->lwbs);
+	sl_slab_fini(&zil->wakes);
+}
+
+void sl_zil_add_commit(struct sl_zil *zil, struct sl_zil_waiter *waiter)
+{
+	list_add(&zil->sync, &(struct sl_zil_itx){.waiter = waiter});
 }
 
 void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync)

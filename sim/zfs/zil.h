@@ -17,9 +17,11 @@
  *
  * 2.1 and 2.3 (zil_lwb.c): blocks are issued back to back, several in flight, completed in order. An open
  * block that is not full waits for company: 5 % (2.1) or 10 % (2.3) of the mean block latency; a lone writer
- * does not wait in 2.3, and in 2.1 only when that would be less than 5 us or the block is nearly full. A
- * block without waiters leaves its flush to the next. Sizes (zil_size.c) follow from what all committers have
- * logged since a block last went out before it was full: so the more committers, the more records in a block.
+ * does not wait in 2.3, and in 2.1 only when that would be less than 5 us or the block is nearly full. Up to
+ * 2.1 whoever commits while another sends out a block waits, and shares the next with all who do. A block
+ * without waiters leaves its flush to the next, since 2.2 only to one that is on its way. Sizes (zil_size.c)
+ * follow from what all committers have logged since a block last went out before it was full: so the more
+ * committers, the more records in a block.
  *
  * Log devices can die, and fill up (zil_space.h). Blocks go to the log vdevs while one of them works and has
  * room, then to the data vdevs. A commit
@@ -77,6 +79,7 @@ struct sl_zil_config {
 	bool throughput;         /* logbias=throughput */
 	int64_t commit_cpu_ns;   /* per batch (2014) or block */
 	int64_t commit_delay_ns; /* and what it waits for threads to take over, on no CPU */
+	int64_t lone_latency_ns; /* 2.1 and later: of the blocks of one writer, who used the log before */
 	int64_t indirect_cpu_ns; /* per record written in place */
 	double copy_bps;         /* copying data into log blocks */
 	double crypt_bps;        /* 2.1 and 2.3: encrypting log blocks (native encryption); 0 = none */
@@ -105,6 +108,8 @@ struct sl_zil_itx {
 	bool indirect;   /* WR_INDIRECT: the data goes to its final place */
 	bool hole;
 	uint32_t write; /* in the history */
+	struct sl_zil_waiter
+	    *waiter; /* 2.1 and later: no record, but a commit of all before it (TX_COMMIT) */
 };
 
 /* Embedded in the caller's request; `done` fires when everything logged before the commit is stable, or with
@@ -167,10 +172,12 @@ struct sl_zil {
 	int64_t batch_start_ns, busy_ns;
 	/* 2.1 and 2.3 */
 	struct sl_zil_lwb *oldest, *newest; /* in the order of the chain; the newest may be open */
-	struct sl_slab lwbs;
+	struct sl_slab lwbs, wakes;
 	int64_t lwb_latency_ns; /* zl_last_lwb_latency */
 	struct sl_zil_burst burst;
 	bool advancing;
+	int issuing;      /* up to 2.1: blocks on whose account zl_issuer_lock is held */
+	int n_committers; /* in the list, waiting for that lock */
 	/* Counters; a batch is a block in 2.1 and 2.3. The open block is number `blocks` of the chain. */
 	uint64_t batches, commits, blocks, indirect;
 	uint64_t failures;                                        /* commits whose log block was lost */

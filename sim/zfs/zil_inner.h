@@ -13,6 +13,9 @@
 /* Adds a record to those that go out with the next commit, or when their file is committed. */
 void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync);
 
+/* 2.1 and later: adds a commit, which waits for all before it. */
+void sl_zil_add_commit(struct sl_zil *zil, struct sl_zil_waiter *waiter);
+
 /* Must the data of an indirect record be written in place now? Then that is noted. Not if it is there already
  * (dmu_sync: EALREADY), and nothing is stored of a hole. */
 bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx);

@@ -29,13 +29,25 @@ struct sl_zil_lwb {
 	struct sl_vdev *left_by; /* where the block before went, whose flush is left to this one; or NULL */
 	uint64_t tag;
 	int64_t issue_ns;
+	int64_t on_way_ns; /* lwb_issued_timestamp: sent out, the CPU work for that done */
 	struct sl_timer timeout;
 	struct sl_cpu_job job;
 	struct sl_timer hand_off; /* after the job */
 	struct sl_vdev_io block;
-	bool bulk;     /* goes out while the burst is beyond zil_slog_bulk */
-	bool in_place; /* its flush has records in place to cover */
+	int64_t spent_ns; /* CPU time of whoever woke to send it out, while it was open */
+	bool bulk;        /* goes out while the burst is beyond zil_slog_bulk */
+	bool timed_out;   /* somebody is about to send it out */
+	bool in_place;    /* its flush has records in place to cover */
 	struct sl_zil_flush flush;
+};
+
+/* A committer whose time is up: his thread wakes to send out a block that is still open. */
+struct wake {
+	void *pool_link;
+	struct sl_zil *zil;
+	uint64_t number; /* of the block */
+	int64_t cpu_ns;
+	struct sl_cpu_job job;
 };
 
 /* A record written in place on behalf of a block. */
@@ -62,9 +74,9 @@ static void complete(struct sl_zil *zil, int64_t now_ns)
 
 	/* zil_lwb_flush_vdevs_done: an average over four blocks, since 2.2 over eight. */
 	if (zil->config.generation >= SL_ZIL_22) {
-		zil->lwb_latency_ns = (7 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 8;
+		zil->lwb_latency_ns = (7 * zil->lwb_latency_ns + now_ns - lwb->on_way_ns) / 8;
 	} else {
-		zil->lwb_latency_ns = (3 * zil->lwb_latency_ns + now_ns - lwb->issue_ns) / 4;
+		zil->lwb_latency_ns = (3 * zil->lwb_latency_ns + now_ns - lwb->on_way_ns) / 4;
 	}
 	if (zil->trace) {
 		sl_trace_span(zil->trace, "ZIL", "log block", lwb->tag, lwb->issue_ns, now_ns);
@@ -102,10 +114,12 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 	}
 }
 
-/* Nobody waits for the block: the next one's flush will cover it, with one kind of vdevs beside its own. */
+/* Nobody waits for the block: the next one's flush will cover it, with one kind of vdevs beside its own.
+ * Since 2.2 only when the next is on its way. */
 static bool leaves_flush(const struct sl_zil_lwb *lwb)
 {
-	return !lwb->waiters && lwb->next && (!lwb->left_by || lwb->left_by == lwb->target);
+	return !lwb->waiters && lwb->next && (lwb->next->issued || lwb->zil->config.generation < SL_ZIL_22) &&
+	       (!lwb->left_by || lwb->left_by == lwb->target);
 }
 
 /* Flushes what is written, in order, and completes what is flushed. */
@@ -208,12 +222,26 @@ static void lwb_handed_off(struct sl_timer *timer, int64_t now_ns)
 	lwb_prepared(sl_container_of(timer, struct sl_zil_lwb, hand_off), now_ns);
 }
 
+static void process_list(struct sl_zil *zil, int64_t now_ns);
+
+/* Up to 2.1 a block is allocated, filled and sent out under zl_issuer_lock; since 2.2 after it. The model has
+ * one time for all CPU work of a block, and so holds the lock for the part that follows, too. */
+static bool holds_issuer(const struct sl_zil *zil)
+{
+	return zil->config.generation < SL_ZIL_22;
+}
+
 static void lwb_filled(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, job.done);
+	struct sl_zil *zil = lwb->zil;
 
+	lwb->on_way_ns = now_ns;
 	lwb->hand_off.fire = lwb_handed_off;
-	sl_zil_hand_off(lwb->zil, now_ns, &lwb->hand_off, lwb->tag);
+	sl_zil_hand_off(zil, now_ns, &lwb->hand_off, lwb->tag);
+	if (holds_issuer(zil) && --zil->issuing == 0) {
+		process_list(zil, now_ns);
+	}
 }
 
 /* The block is allocated, filled and through the pipeline: it goes to the vdev. */
@@ -257,7 +285,8 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 
 	sl_loop_cancel(zil->loop, &lwb->timeout);
 	lwb->issued = true;
-	lwb->issue_ns = now_ns;
+	lwb->issue_ns = lwb->on_way_ns = now_ns;
+	zil->issuing += holds_issuer(zil);
 	if (zil->config.generation >= SL_ZIL_23) {
 		lwb->bulk = zil->burst.size > zil->config.bulk_bytes; /* zil_lwb_write_issue */
 	}
@@ -268,7 +297,7 @@ static void issue(struct sl_zil_lwb *lwb, int64_t now_ns)
 	lwb->in_place |= lwb->n_records > 0;
 	lwb->writing = lwb->preparing = 1 + lwb->n_records;
 	lwb->job.done.fire = lwb_filled;
-	sl_cpu_run(zil->cpu, now_ns, &lwb->job, cpu_ns);
+	sl_cpu_run(zil->cpu, now_ns, &lwb->job, cpu_ns - lwb->spent_ns);
 	for (uint32_t i = 0; i < lwb->n_records; i++) {
 		start_record(lwb, now_ns);
 	}
@@ -289,9 +318,43 @@ static void issue_last(struct sl_zil_lwb *lwb, int64_t now_ns)
 	}
 }
 
+/* He has his turn: if nobody has filled the block and sent it out meanwhile, he does. */
+static void awake(struct sl_timer *timer, int64_t now_ns)
+{
+	struct wake *wake = sl_container_of(timer, struct wake, job.done);
+	struct sl_zil *zil = wake->zil;
+	struct sl_zil_lwb *lwb = open_lwb(zil);
+
+	if (lwb && zil->blocks == wake->number) {
+		lwb->spent_ns = wake->cpu_ns;
+		issue_last(lwb, now_ns);
+	}
+	sl_slab_put(&zil->wakes, wake);
+}
+
+/*
+ * zil_commit_waiter_timeout. Where more threads are runnable than there are CPUs, he waits for his turn, and
+ * the block is open for as long. The CPUs here are shared, all jobs progress at once: so of his time there he
+ * waits first, for the others' share of it, and then works as if alone.
+ */
 static void timed_out(struct sl_timer *timer, int64_t now_ns)
 {
-	issue_last(sl_container_of(timer, struct sl_zil_lwb, timeout), now_ns);
+	struct sl_zil_lwb *lwb = sl_container_of(timer, struct sl_zil_lwb, timeout);
+	struct sl_zil *zil = lwb->zil;
+	int runnable = zil->cpu->jobs + 1;
+	struct wake *wake;
+
+	if (runnable <= zil->cpu->count || zil->config.commit_cpu_ns == 0) {
+		issue_last(lwb, now_ns);
+		return;
+	}
+	lwb->timed_out = true;
+	wake = sl_slab_get(&zil->wakes);
+	wake->zil = zil;
+	wake->number = zil->blocks;
+	wake->cpu_ns = (int64_t)((double)zil->config.commit_cpu_ns * (runnable - zil->cpu->count) / runnable);
+	wake->job.done.fire = awake;
+	sl_cpu_run(zil->cpu, now_ns, &wake->job, wake->cpu_ns);
 }
 
 static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns)
@@ -379,16 +442,42 @@ static void pack_record(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_
 	zil->newest->n_records += sl_zil_place(zil, itx);
 }
 
-/* Packs all synchronous records. 2.3 counts them first (zil_get_commit_list). */
+/* zil_commit_waiter_link_lwb: the waiter goes with the newest block, which has all that was logged before;
+ * when there is none all of it is stable. */
+static void link_waiter(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter)
+{
+	struct sl_zil_lwb *lwb = zil->newest;
+
+	zil->n_committers--;
+	if (!lwb) {
+		sl_loop_arm(zil->loop, &waiter->done, now_ns);
+		return;
+	}
+	if (!lwb->waiters) {
+		lwb->tag = waiter->tag;
+	}
+	*lwb->waiters_tail = waiter;
+	lwb->waiters_tail = &waiter->next;
+}
+
+/* Packs all synchronous records, of all committers. 2.3 counts them first (zil_get_commit_list). */
 static void pack_all(struct sl_zil *zil, int64_t now_ns)
 {
 	for (uint32_t i = 0; zil->config.generation >= SL_ZIL_23 && i < zil->sync.count; i++) {
 		const struct sl_zil_itx *itx = &zil->sync.items[i];
 
-		sl_zil_burst_grows(zil, itx->bytes, itx->copied);
+		if (!itx->waiter) {
+			sl_zil_burst_grows(zil, itx->bytes, itx->copied);
+		}
 	}
 	for (uint32_t i = 0; i < zil->sync.count; i++) {
-		pack_record(zil, now_ns, &zil->sync.items[i]);
+		struct sl_zil_itx *itx = &zil->sync.items[i];
+
+		if (itx->waiter) {
+			link_waiter(zil, now_ns, itx->waiter);
+		} else {
+			pack_record(zil, now_ns, itx);
+		}
 	}
 	zil->sync.count = 0;
 }
@@ -413,40 +502,45 @@ static void note_company(struct sl_zil *zil, bool was_open, bool was_busy)
 	zil->burst.parallel = zil->burst.parallel > seen ? zil->burst.parallel : seen;
 }
 
-void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter)
+/* zil_commit_writer, by whoever has zl_issuer_lock now: for all who wait for it. */
+static void process_list(struct sl_zil *zil, int64_t now_ns)
 {
-	struct sl_zil_lwb *lwb = open_lwb(zil);
-	bool was_open = lwb != NULL, was_busy = zil->newest != NULL;
 	int64_t pct = zil->config.generation >= SL_ZIL_23 ? LATENCY_PCT_23 : LATENCY_PCT_21;
+	bool was_busy = zil->newest != NULL;
+	struct sl_zil_lwb *lwb;
 
-	note_company(zil, was_open, was_busy);
-	pack_all(zil, now_ns);
-	lwb = zil->newest;
-	if (!lwb) {
-		/* Nothing to log: what was logged is already stable. */
-		sl_loop_arm(zil->loop, &waiter->done, now_ns);
-		return;
+	if (zil->n_committers > 0) {
+		note_company(zil, open_lwb(zil) != NULL, was_busy);
+		pack_all(zil, now_ns);
 	}
-	if (!lwb->waiters) {
-		lwb->tag = waiter->tag;
-	}
-	*lwb->waiters_tail = waiter;
-	lwb->waiters_tail = &waiter->next;
-	if (lwb->issued) {
+	lwb = open_lwb(zil);
+	if (!lwb || !lwb->waiters || lwb->timeout.armed || lwb->timed_out) {
 		return;
 	}
 	if (issue_at_once(zil, lwb, !was_busy)) {
 		issue_last(lwb, now_ns);
-	} else if (!lwb->timeout.armed) {
+	} else if (zil->issuing == 0) {
+		/* zil_commit_waiter: its time runs from when the lock is given back. */
 		sl_loop_arm(zil->loop, &lwb->timeout, now_ns + zil->lwb_latency_ns * pct / 100);
+	}
+}
+
+void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter)
+{
+	sl_zil_add_commit(zil, waiter);
+	zil->n_committers++;
+	if (zil->issuing == 0) {
+		process_list(zil, now_ns);
 	}
 }
 
 void sl_zil_lwb_init(struct sl_zil *zil)
 {
 	sl_slab_init(&zil->lwbs, sizeof(struct sl_zil_lwb));
+	zil->lwb_latency_ns = zil->config.lone_latency_ns;
 	sl_zil_sizes_init(zil);
 	if (zil->config.generation != SL_ZIL_2014) {
 		sl_slab_init(&zil->ios, sizeof(struct in_place));
+		sl_slab_init(&zil->wakes, sizeof(struct wake));
 	}
 }

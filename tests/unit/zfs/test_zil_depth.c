@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "sim/base/rng.h"
-#include "tests/unit/zfs/zil_rig.h"
+#include "tests/unit/zfs/serial_disk.h"
 
 #define WRITE_NS (50 * US)
 #define FLUSH_NS (300 * US)
@@ -13,111 +13,6 @@
 #define DEPTH_MAX 64
 #define THINK_NS (30 * US)
 #define RECORD 4096u
-
-/* Requests that wait for the same thing. */
-struct crowd {
-	struct sl_dev_req *reqs[DEPTH_MAX];
-	int n;
-};
-
-struct serial_disk;
-
-struct serial_write {
-	struct sl_timer timer;
-	struct serial_disk *disk;
-	struct sl_dev_req *req;
-};
-
-/* A flush waits for the writes in flight and holds up those that come (libata: FLUSH CACHE is no queued
- * command); flushes that come while one waits or runs are the next one together (blk-flush.c). */
-struct serial_disk {
-	struct sl_dev dev;
-	struct crowd held, flushes, next_flushes;
-	struct serial_write writes[DEPTH_MAX];
-	int writing;
-	bool flushing;
-	struct sl_timer flushed;
-};
-
-static void crowd_add(struct crowd *crowd, struct sl_dev_req *req)
-{
-	cr_assert_lt(crowd->n, DEPTH_MAX);
-	crowd->reqs[crowd->n++] = req;
-}
-
-static void serial_step(struct serial_disk *disk, int64_t now_ns);
-
-static void serial_written(struct sl_timer *timer, int64_t now_ns)
-{
-	struct serial_write *write = sl_container_of(timer, struct serial_write, timer);
-	struct sl_dev_req *req = write->req;
-
-	write->req = NULL;
-	write->disk->writing--;
-	sl_timer_fire(&req->done, now_ns);
-	serial_step(write->disk, now_ns);
-}
-
-static void serial_write(struct serial_disk *disk, int64_t now_ns, struct sl_dev_req *req)
-{
-	struct serial_write *write = disk->writes;
-
-	while (write->req) {
-		write++;
-	}
-	*write = (struct serial_write){.timer.fire = serial_written, .disk = disk, .req = req};
-	disk->writing++;
-	sl_loop_arm(disk->dev.loop, &write->timer, now_ns + WRITE_NS);
-}
-
-static void serial_flushed(struct sl_timer *timer, int64_t now_ns)
-{
-	struct serial_disk *disk = sl_container_of(timer, struct serial_disk, flushed);
-	struct crowd done = disk->flushes;
-
-	disk->flushes = disk->next_flushes;
-	disk->next_flushes.n = 0;
-	disk->flushing = false;
-	serial_step(disk, now_ns);
-	for (int i = 0; i < done.n; i++) {
-		sl_timer_fire(&done.reqs[i]->done, now_ns);
-	}
-}
-
-static void serial_step(struct serial_disk *disk, int64_t now_ns)
-{
-	if (disk->flushing) {
-		return;
-	}
-	if (disk->flushes.n == 0) {
-		for (int i = 0; i < disk->held.n; i++) {
-			serial_write(disk, now_ns, disk->held.reqs[i]);
-		}
-		disk->held.n = 0;
-	} else if (disk->writing == 0) {
-		disk->flushing = true;
-		sl_loop_arm(disk->dev.loop, &disk->flushed, now_ns + FLUSH_NS);
-	}
-}
-
-static void serial_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
-{
-	struct serial_disk *disk = sl_container_of(dev, struct serial_disk, dev);
-
-	if (req->op == SL_DEV_FLUSH) {
-		crowd_add(disk->flushes.n > 0 ? &disk->next_flushes : &disk->flushes, req);
-	} else {
-		crowd_add(&disk->held, req);
-	}
-	serial_step(disk, now_ns);
-}
-
-static void serial_free(struct sl_dev *dev)
-{
-	free(sl_container_of(dev, struct serial_disk, dev));
-}
-
-static const struct sl_dev_ops serial_ops = {.submit = serial_submit, .free = serial_free};
 
 /* One that writes RECORD bytes synchronously, again and again. */
 struct writer {
@@ -152,23 +47,9 @@ struct outcome {
 	double rate, records_per_block, bytes_per_record;
 };
 
-static struct rig *serial_rig(enum sl_zil_generation generation)
-{
-	struct rig *rig = rig_new_of(true, generation);
-	struct serial_disk *disk = calloc(1, sizeof(*disk));
-
-	cr_assert_not_null(disk);
-	disk->dev.ops = &serial_ops;
-	disk->dev.loop = rig->nas.loop;
-	disk->flushed.fire = serial_flushed;
-	sl_dev_free(rig->slog.disks[0]);
-	rig->slog.disks[0] = rig->slog.queues[0].disk = &disk->dev;
-	return rig;
-}
-
 static struct outcome run_writers(enum sl_zil_generation generation, int depth)
 {
-	struct rig *rig = serial_rig(generation);
+	struct rig *rig = serial_rig(generation, WRITE_NS, FLUSH_NS);
 	struct writer *writers = calloc(DEPTH_MAX, sizeof(*writers));
 	uint64_t done = 0;
 	struct outcome outcome;
