@@ -20,10 +20,12 @@ struct fua {
 struct sl_block {
 	struct sl_dev *dev; /* borrowed */
 	bool cache, fua;    /* what the disk says of itself */
+	bool alone;         /* its flush is no queued command */
 	bool in_flight;
 	int fua_writes; /* in flight: the flush after them is worth waiting for */
 	struct sl_dev_req flush;
 	struct list running, waiting;
+	struct list held; /* commands that came while a flush was in flight alone */
 	struct sl_slab fuas;
 };
 
@@ -64,9 +66,33 @@ static void kick(struct sl_block *block, int64_t now_ns)
 	block->dev->ops->submit(block->dev, now_ns, &block->flush);
 }
 
+/* libata takes no other command while one that is not queued is there: it is sent again later. */
+static void pass(struct sl_block *block, int64_t now_ns, struct sl_dev_req *req)
+{
+	if (block->alone && block->in_flight) {
+		list_add(&block->held, req);
+	} else {
+		block->dev->ops->submit(block->dev, now_ns, req);
+	}
+}
+
+static void release(struct sl_block *block, int64_t now_ns)
+{
+	struct sl_dev_req *req = block->held.first;
+
+	list_clear(&block->held);
+	while (req) {
+		struct sl_dev_req *next = req->next;
+
+		block->dev->ops->submit(block->dev, now_ns, req);
+		req = next;
+	}
+}
+
 /*
- * Who waited runs first: what a writer sends next reaches the disk before the next flush, as measured ramps
- * show it (two flushes for N writers): the next flush goes round by the requeue work of the kernel.
+ * The next flush goes before all commands that were held: flush_end_io kicks it, and a flush is put at the
+ * front of what is to be dispatched (blk_mq_insert_request, since 5.6; before blk-mq to the queue that the
+ * elevator's come after). What it is for was written before the last one began, so it finds little to do.
  */
 static void flush_done(struct sl_timer *timer, int64_t now_ns)
 {
@@ -83,6 +109,9 @@ static void flush_done(struct sl_timer *timer, int64_t now_ns)
 	}
 	block->in_flight = false;
 	kick(block, now_ns);
+	if (!block->in_flight) {
+		release(block, now_ns);
+	}
 }
 
 static void fua_done(struct sl_timer *timer, int64_t now_ns)
@@ -106,7 +135,7 @@ static void write_then_flush(struct sl_block *block, int64_t now_ns, struct sl_d
 	fua->write.fua = false;
 	fua->write.done = (struct sl_timer){.fire = fua_done};
 	block->fua_writes++;
-	block->dev->ops->submit(block->dev, now_ns, &fua->write);
+	pass(block, now_ns, &fua->write);
 }
 
 void sl_block_submit(struct sl_block *block, int64_t now_ns, struct sl_dev_req *req)
@@ -116,10 +145,10 @@ void sl_block_submit(struct sl_block *block, int64_t now_ns, struct sl_dev_req *
 	} else if (req->op == SL_DEV_FLUSH) {
 		list_add(&block->waiting, req);
 		kick(block, now_ns);
-	} else if (block->cache && !block->fua) {
+	} else if (req->fua && block->cache && !block->fua) {
 		write_then_flush(block, now_ns, req);
 	} else {
-		block->dev->ops->submit(block->dev, now_ns, req);
+		pass(block, now_ns, req);
 	}
 }
 
@@ -134,9 +163,11 @@ struct sl_block *sl_block_new(struct sl_dev *dev, const struct sl_dev_spec *spec
 	block->cache = sl_block_has_cache(spec);
 	/* libata keeps FUA of SATA disks off: parameter libata.fua. */
 	block->fua = spec->interface != SL_IF_SATA;
+	block->alone = dev->gated = block->cache && spec->interface == SL_IF_SATA;
 	block->flush = (struct sl_dev_req){.done.fire = flush_done, .op = SL_DEV_FLUSH};
 	list_clear(&block->running);
 	list_clear(&block->waiting);
+	list_clear(&block->held);
 	sl_slab_init(&block->fuas, sizeof(struct fua));
 	return block;
 }

@@ -1,8 +1,9 @@
 /*
  * The block layer of the kernel before a disk: what becomes of flushes and of writes with FUA (Linux,
  * block/blk-flush.c). At most one flush is in flight at a disk; all that come meanwhile wait and are served
- * by the next one together. A disk that has no volatile cache gets none at all. FUA goes to disks that know
- * it; for the others it is a write and then a flush.
+ * by the next one together. That of a SATA disk is no queued command: whatever comes while it is in flight is
+ * held, and the next flush goes first. A disk that has no volatile cache gets none at all. FUA goes to disks
+ * that know it; for the others it is a write and then a flush.
  *
  * ZFS sends one flush per disk and commit and leaves merging to this layer. FreeBSD and illumos do not merge;
  * with one writer of the log at a time, as theirs, there is nothing to merge.

@@ -56,6 +56,7 @@ struct sl_dev {
 	struct sl_dev_stats stats;
 	struct sl_block
 	    *block;         /* owned: what flushes and FUA pass first; NULL: they go straight to the disk */
+	bool gated;         /* all commands pass it */
 	int64_t counted_ns; /* private: busy time is counted up to here */
 };
 
@@ -64,13 +65,13 @@ struct sl_dev {
 int sl_dev_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
 	       struct sl_dev **ret, struct sl_err *err);
 
-/* A flush or a write with FUA at the block layer of a disk. */
+/* A command at the block layer of a disk. */
 void sl_block_submit(struct sl_block *block, int64_t now_ns, struct sl_dev_req *req);
 
 static inline void sl_dev_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *req)
 {
 	req->error = 0;
-	if (dev->block && (req->op == SL_DEV_FLUSH || req->fua)) {
+	if (dev->block && (req->op == SL_DEV_FLUSH || req->fua || dev->gated)) {
 		sl_block_submit(dev->block, now_ns, req);
 	} else {
 		dev->ops->submit(dev, now_ns, req);
