@@ -115,8 +115,8 @@ EOF
 	model_writes=$(ratio "$(modelled "writes$depth")" "$(modelled "at$depth")")
 	model_kib=$(ratio "$(modelled "kib$depth")" "$(modelled "at$depth")")
 	note "$depth writers, $records records: writes and flushes of each $writes (model $model_writes), KiB $kib (model $model_kib)"
-	# One writer: the same. Several: who finds whom in a block differs from run to run (four went in one block, in two and in
-	# three), so the real log lies between one block for all of them and what the model has, which is at the upper end.
+	# One writer: the same. Several: who finds whom in a block is decided at the start (four went in one block, or in two, as in
+	# the model), so the real log lies between one block for all of them and what the model has.
 	if [ "$depth" -eq 1 ]; then
 		within 0.1 "$writes" "$model_writes" || fail "1 writer: $writes log writes and flushes of each, model $model_writes"
 		within 0.1 "$kib" "$model_kib" || fail "1 writer: $kib KiB of log of each, model $model_kib"
