@@ -26,6 +26,7 @@ ends() {
 
 ends 0 0 yes
 grep -q "$tree/report.html.*$tree/report-live.html" "$tree/log"
+grep -qx "For sloglab, .*: \\. $tree/build/release/env.sh" "$tree/log"
 ends 0 1 yes # measured, not to be trusted
 grep -q 'Open in a browser' "$tree/log"
 ends 1 1 '' # failed

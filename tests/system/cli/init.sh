@@ -42,7 +42,7 @@ refuses 2 '--disks: "a]" is no drive of the catalogue' --yes --disks 'a], b: [c'
 refuses 2 'did you mean intel-dc-s3500-80?' --yes --slog intel-dc-s3501-80
 refuses 2 '--slog: "s3700" fits intel-dc-s3700-100, intel-dc-s3700-200' --yes --slog s3700
 refuses 2 'write mirror intel-dc-s3700-100 for a mirror of two' --yes --slog '2x s3700-100'
-refuses 2 '--slog: optane-900p-280 is named twice' --yes --slog '900p, optane-900p'
+refuses 2 '--slog: optane-900p-280 is named twice' --yes --slog '900p-280, optane-900p-280'
 refuses 2 '--disks: 33 disks; a pool has at most 32 here' --yes --disks '33x hdd-7200-desktop'
 refuses 2 '--zil: "x: y" is no release' --yes --zil 'x: y'
 refuses 2 'nas.zil' --yes --zil 9.9
@@ -72,8 +72,8 @@ means --layout '2 x raidz2' 'layout: raidz2, disks: [hdd-7200-desktop x 8], vdev
 means --layout pairs 'layout: mirror, disks: [hdd-7200-desktop x 4], vdevs: 2'
 means --flush no 'flush: ignored'
 means --slog 'intel s3700 200GB' 'intel-dc-s3700-200: {set: {pool.log: intel-dc-s3700-200}}'
-means --slog 'mirror 900p, zeusram' 'mirror-optane-900p-280: {set: {pool.log: [{mirror: [optane-900p-280, optane-900p-280]}]}}'
-means --slog 'mirror 900p, zeusram' 'stec-zeusram-8: {set: {pool.log: stec-zeusram-8}}'
+means --slog 'mirror 900p-280, zeusram' 'mirror-optane-900p-280: {set: {pool.log: [{mirror: [optane-900p-280, optane-900p-280]}]}}'
+means --slog 'mirror 900p-280, zeusram' 'stec-zeusram-8: {set: {pool.log: stec-zeusram-8}}'
 means --rows 100k 'rows: 100000'
 rm means.yaml
 
@@ -242,9 +242,9 @@ cat >script <<'END'
 > Does a cache flush
 <
 > SLOGs to compare
-~ 900\t
+~ 900p-2\t
 > optane-900p-280
-< , mirror 900p
+< , mirror 900p 280
 > = optane-900p-280, mirror optane-900p-280
 > Virtual CPUs of the guest
 <
@@ -295,7 +295,7 @@ cat >script <<'END'
 > Does a cache flush
 <
 > SLOGs to compare
-< p3700
+< p3700-400
 > Virtual CPUs of the guest
 <
 > Memory of the guest

@@ -37,7 +37,12 @@ static bool listen_once(struct talk *t, int patience)
 	}
 	got = read(t->fd, t->shown + t->n, SHOWN_MAX - 1 - t->n);
 	t->ended = got <= 0 && errno != EINTR;
-	t->n += got > 0 ? (size_t)got : 0;
+	/* NULs pad for slow terminals; they show nothing. */
+	for (char *at = t->shown + t->n; got > 0; at++, got--) {
+		if (*at != '\0') {
+			t->shown[t->n++] = *at;
+		}
+	}
 	t->shown[t->n] = '\0';
 	return !t->ended;
 }
