@@ -62,12 +62,14 @@ static char *file_read(const char *path, size_t max)
 	FILE *file = fopen(path, "re");
 	char *text = file ? malloc(max + 1) : NULL;
 	size_t n = text ? fread(text, 1, max, file) : 0;
+	bool failed = !text || ferror(file);
 	char *fitting;
 
 	if (file) {
 		(void)fclose(file);
 	}
-	if (!text) {
+	if (failed) {
+		free(text);
 		return NULL;
 	}
 	text[n] = '\0';

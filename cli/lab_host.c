@@ -21,6 +21,7 @@
 #include "cli/signals.h"
 #include "cli/tempdir.h"
 #include "guests/process.h"
+#include "sim/base/fdio.h"
 #include "sim/serve/control.h"
 #include "sim/serve/disks.h"
 
@@ -269,10 +270,13 @@ static int line_bind(const char *path, const char *copy, const char *line)
 {
 	char text[65536];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - strlen(line) - 1);
+	int64_t n = fd < 0 ? -errno : sl_fd_read(fd, text, (int64_t)(sizeof(text) - strlen(line) - 1));
 
 	if (fd >= 0) {
 		close(fd);
+	}
+	if (n < 0 && n != -ENOENT) {
+		return (int)n; /* half a file would be in the whole one's place */
 	}
 	n = n < 0 ? 0 : n;
 	memcpy(text + n, line, strlen(line) + 1);

@@ -32,6 +32,9 @@ static int key_make(const struct sl_lab_plan_options *options, const struct sl_p
 	while (file && (n = fread(buf, 1, sizeof(buf), file)) > 0) {
 		key_add(ret, buf, n);
 	}
+	if (rc == 0 && (!file || ferror(file))) {
+		rc = sl_err_set(err, errno != 0 ? -errno : -EIO, "%.200s: cannot be read", path);
+	}
 	if (file) {
 		(void)fclose(file);
 	}

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/signals.h"
+#include "sim/base/json.h"
 #include "sim/base/suggest.h"
 
 static int usage_error(const char *what, const char *word)
@@ -56,6 +57,19 @@ static int output_check(int code)
 	return code;
 }
 
+/* Who is out of memory, or whose disk or descriptors fail, has made no mistake in what was asked for. */
+static int blame_check(int code, const struct sl_err *err)
+{
+	static const int machine[] = {ENOMEM, EIO, EMFILE, ENFILE, ENOSPC, EDQUOT, EROFS, EINTR, EAGAIN};
+
+	for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++) {
+		if (code == SL_EXIT_USAGE && err->code == -machine[i]) {
+			return SL_EXIT_FAILED;
+		}
+	}
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -84,10 +98,11 @@ int main(int argc, char **argv)
 		return usage_error(name[0] == '-' ? "option" : "command", name);
 	}
 	sl_signals_install();
+	sl_json_watch();
 	code = command->run(command, argc - 1, argv + 1, &err);
 	if (err.msg[0] != '\0') {
 		fflush(stdout);
 		fprintf(stderr, "sloglab: %s\n", err.msg);
 	}
-	return output_check(code);
+	return output_check(blame_check(code, &err));
 }

@@ -167,11 +167,14 @@ int sl_paths_scenario(const struct sl_paths *paths, const char *name, char ret_p
 	if (strchr(name, '/') || strchr(name, '.')) {
 		return sl_err_set(err, -ENOENT, "%.200s: no such file", name);
 	}
+	errno = ENOENT;
 	if (snprintf(file, sizeof(file), "%s.yaml", name) < PATH_MAX &&
 	    paths_join(ret_path, paths->scenarios, file) && access(ret_path, F_OK) == 0) {
 		return 0;
 	}
-	return scenario_unknown(paths, name, err);
+	return errno == ENOENT || errno == ENOTDIR
+		   ? scenario_unknown(paths, name, err)
+		   : sl_err_set(err, -errno, "%.200s: %s", ret_path, strerror(errno));
 }
 
 int sl_paths_profile(char ret_path[PATH_MAX], struct sl_err *err)

@@ -145,6 +145,9 @@ int sl_mariadb_number(struct sl_mariadb *db, const char *sql, double *ret, struc
 	file = fopen(log, "re");
 	while (file && fgets(line, sizeof(line), file)) {
 	}
+	if (!file || ferror(file)) {
+		line[0] = '\0'; /* what was read last is not the last line */
+	}
 	if (file) {
 		(void)fclose(file);
 	}

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/fdio.h"
+
 #define TOOL_MS 120000
 #define START_MS 30000
 #define WARM_MS 600000
@@ -242,21 +244,22 @@ static int rewrite_file(const char *path, const struct stat *st, int flag, struc
 	static char buf[READ_BYTES]; /* as above */
 	int fd = flag == FTW_F ? open(path, O_RDWR | O_CLOEXEC) : -1;
 	off_t at = 0;
-	ssize_t n;
+	int64_t n = 0;
+	int rc = 0;
 
 	(void)st;
 	(void)ftw;
-	while (fd >= 0 && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
-		if (pwrite(fd, buf, (size_t)n, at) != n) {
-			return -1;
-		}
+	while (fd >= 0 && rc == 0 && (n = sl_fd_pread(fd, buf, sizeof(buf), at)) > 0) {
+		rc = sl_fd_pwrite(fd, buf, n, at);
 		at += n;
 	}
+	if (fd >= 0 && (n < 0 || rc < 0 || fsync(fd) < 0)) {
+		rc = -1;
+	}
 	if (fd >= 0) {
-		(void)fsync(fd);
 		close(fd);
 	}
-	return 0;
+	return rc;
 }
 
 static int settle_main(void *arg)

@@ -70,8 +70,13 @@ static int file_open(const char *path, struct sl_err *err)
 /* One write for one line: lines of several threads do not mix. */
 static int line_write(const struct sl_audit_log *log, const char *line, size_t n, struct sl_err *err)
 {
-	ssize_t done = write(log->fd, line, n);
-	bool failed = done < 0 || (log->sync && fdatasync(log->fd) < 0);
+	ssize_t done;
+	bool failed;
+
+	do {
+		done = write(log->fd, line, n);
+	} while (done < 0 && errno == EINTR);
+	failed = done < 0 || (log->sync && fdatasync(log->fd) < 0);
 
 	if (failed || (size_t)done < n) {
 		return sl_err_set(err, failed ? -errno : -EIO, "list of acknowledgements: %s",
@@ -188,15 +193,18 @@ int sl_audit_acks_read(const char *path, struct sl_audit_acks *ret, struct sl_er
 		}
 		rc = at == 1 ? header_parse(line, &acks) : line_parse(line, &acks);
 	}
-	if (rc == 0 && (ferror(file) || acks.record_bytes == 0)) {
+	/* A list that cannot be read to its end is no shorter one. */
+	if (rc == 0 && ferror(file)) {
+		rc = errno != 0 ? -errno : -EIO;
+	} else if (rc == 0 && acks.record_bytes == 0) {
 		rc = -EINVAL;
 	}
 	(void)fclose(file);
 	if (rc < 0) {
 		sl_audit_acks_fini(&acks);
 		return sl_err_set(err, rc, "%.200s:%lu: %s", path, at,
-				  rc == -ENOMEM ? "out of memory"
-						: "no list of acknowledgements of sloglab-load audit");
+				  rc == -EINVAL ? "no list of acknowledgements of sloglab-load audit"
+						: strerror(-rc));
 	}
 	*ret = acks;
 	return 0;

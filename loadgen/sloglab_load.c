@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "loadgen/program.h"
+#include "sim/base/json.h"
 #include "sim/base/suggest.h"
 
 static const struct {
@@ -41,6 +42,7 @@ static int unknown(const char *word)
 
 int main(int argc, char **argv)
 {
+	sl_json_watch();
 	if (argc < 2) {
 		(void)fprintf(stderr, "sloglab-load: what load? see sloglab-load --help\n");
 		return PROGRAM_USAGE;

@@ -9,6 +9,26 @@
 
 #define FIGURE_DIGITS 6
 
+static _Thread_local bool json_starved; /* jansson's hooks have no argument that could lead elsewhere */
+
+static void *json_alloc(size_t bytes)
+{
+	void *got = malloc(bytes);
+
+	json_starved = json_starved || !got;
+	return got;
+}
+
+void sl_json_watch(void)
+{
+	json_set_alloc_funcs(json_alloc, free);
+}
+
+bool sl_json_starved(void)
+{
+	return json_starved;
+}
+
 double sl_round6(double value)
 {
 	char text[32];
@@ -35,6 +55,9 @@ json_t *sl_json_figure(double value)
 
 int sl_json_write(const json_t *doc, FILE *out, struct sl_err *err)
 {
+	if (!doc || json_starved) {
+		return sl_err_set(err, -ENOMEM, "cannot write JSON: out of memory");
+	}
 	errno = 0;
 	if (json_dumpf(doc, out, JSON_INDENT(2) | JSON_REAL_PRECISION(FIGURE_DIGITS)) != 0 ||
 	    fputc('\n', out) == EOF || fflush(out) != 0) {

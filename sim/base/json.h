@@ -3,9 +3,19 @@
 #define SL_BASE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "sim/base/err.h"
+
+/*
+ * Jansson's setters return -1 for a value that could not be made, so a document that is built without memory
+ * looks whole and lacks parts. Instead of some two hundred checks there is one: call sl_json_watch() first in
+ * main(); once jansson has been refused memory in this thread, sl_json_starved() is true for good and
+ * sl_json_write() refuses.
+ */
+void sl_json_watch(void);
+bool sl_json_starved(void);
 
 /* `value` rounded to 6 significant digits, the precision of every printed figure; not finite values stay. */
 double sl_round6(double value);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/oom.h"
+
 #define FIRST_ROOM 256u
 
 void sl_ring_init(struct sl_ring *ring, size_t size, uint64_t first)
@@ -25,7 +27,7 @@ static void ring_grow(struct sl_ring *ring)
 	larger.room = ring->room ? 2 * ring->room : FIRST_ROOM;
 	larger.items = malloc(larger.room * larger.size);
 	if (!larger.items) {
-		abort();
+		sl_oom();
 	}
 	for (uint64_t i = ring->first; i < ring->end; i++) {
 		memcpy(sl_ring_at(&larger, i), sl_ring_at(ring, i), ring->size);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
+
 #define OBJECTS_PER_BLOCK 32
 
 struct sl_slab_block {
@@ -32,7 +34,7 @@ void sl_slab_grow(struct sl_slab *slab)
 	struct sl_slab_block *block = calloc(1, sizeof(*block) + OBJECTS_PER_BLOCK * slab->object_size);
 
 	if (!block) {
-		abort();
+		sl_oom();
 	}
 	block->next = slab->blocks;
 	slab->blocks = block;

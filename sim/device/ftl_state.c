@@ -245,8 +245,8 @@ static int read_all(FILE *file, const char *path, void *data, size_t bytes, stru
 	if (bytes == 0 || fread(data, bytes, 1, file) == 1) {
 		return 0;
 	}
-	return sl_err_set(err, ferror(file) ? -EIO : -EINVAL, "%s: too short for a drive's state; delete it",
-			  path);
+	return ferror(file) ? sl_err_set(err, -EIO, "%s: cannot be read", path)
+			    : sl_err_set(err, -EINVAL, "%s: too short for a drive's state; delete it", path);
 }
 
 static int load_from(struct sl_ftl *ftl, uint64_t tag, FILE *file, const char *path, struct sl_err *err)

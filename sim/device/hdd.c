@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/oom.h"
 #include "sim/base/rng.h"
 #include "sim/device/block.h"
 #include "sim/device/hdd_cache.h"
@@ -72,7 +73,7 @@ static void list_add(struct pending_list *list, struct pending item)
 		struct pending *items = realloc(list->items, (size_t)room * sizeof(*items));
 
 		if (!items) {
-			abort();
+			sl_oom();
 		}
 		list->items = items;
 		list->room = room;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/oom.h"
+
 #define EXTENTS 2048         /* pieces the cache keeps apart */
 #define EXTENT_MAX (1 << 20) /* neighbours grow together up to this */
 
@@ -84,7 +86,7 @@ void sl_hdd_cache_hold(struct sl_hdd_cache *cache, const struct sl_hdd_held *wri
 		struct sl_hdd_held *held = realloc(cache->held, (size_t)room * sizeof(*held));
 
 		if (!held) {
-			abort();
+			sl_oom();
 		}
 		cache->held = held;
 		cache->held_room = room;

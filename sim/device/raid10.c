@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
 #include "sim/base/slab.h"
 #include "sim/device/kinds.h"
 #include "sim/device/lines.h"
@@ -146,7 +147,7 @@ static void block(struct raid *raid, struct sl_dev_req *req)
 		struct sl_dev_req **ring = calloc(room, sizeof(*ring));
 
 		if (!ring) {
-			abort();
+			sl_oom();
 		}
 		for (uint32_t i = 0; i < n; i++) {
 			ring[i] = raid->blocked[(raid->blocked_head + i) % n];

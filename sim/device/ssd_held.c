@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
 #include "sim/device/ssd_inner.h"
 
 static void hold(struct sl_ssd *ssd, struct sl_mark *mark, int64_t done_ns)
@@ -16,7 +17,7 @@ static void hold(struct sl_ssd *ssd, struct sl_mark *mark, int64_t done_ns)
 		struct sl_ssd_held *held = malloc(room * sizeof(*held));
 
 		if (!held) {
-			abort();
+			sl_oom();
 		}
 		for (uint32_t i = 0; i < n; i++) {
 			held[i] = ssd->held[ssd->held_first + i];

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
+
 #define ROOM_MIN 1024u
 
 static uint32_t slot_mask(const struct sl_dirty_pages *pages)
@@ -35,7 +37,7 @@ static void grow(struct sl_dirty_pages *pages)
 	bigger.ring = malloc(bigger.room * sizeof(*bigger.ring));
 	bigger.slots = calloc(2 * (size_t)bigger.room, sizeof(*bigger.slots));
 	if (!bigger.ring || !bigger.slots) {
-		abort();
+		sl_oom();
 	}
 	for (uint32_t i = 0; i < pages->count; i++) {
 		bigger.ring[i] = *sl_dirty_pages_get(pages, i);

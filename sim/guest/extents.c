@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
+
 #define NONE 0u
 
 struct sl_extents_node {
@@ -36,7 +38,7 @@ static uint32_t node_get(struct sl_extents *set, struct sl_extent range)
 			struct sl_extents_node *nodes = realloc(set->nodes, room * sizeof(*nodes));
 
 			if (!nodes) {
-				abort();
+				sl_oom();
 			}
 			set->nodes = nodes;
 			set->room = room;

@@ -127,7 +127,8 @@ static int fail_parser(const struct sl_yaml *yaml, const yaml_parser_t *parser, 
 {
 	yaml_mark_t mark = parser->problem_mark;
 
-	if (parser->error == YAML_MEMORY_ERROR) {
+	/* libyaml does not always name its want of memory, and everything else. */
+	if (parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (parser->error == YAML_READER_ERROR) {
@@ -397,7 +398,13 @@ static int open_regular(const struct sl_yaml *yaml, const char *path, int *ret_f
 		return sl_err_set(err, code, "%s: cannot be opened: %s; check the path", yaml->label,
 				  strerror(-code));
 	}
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st) != 0) {
+		int code = -errno;
+
+		close(fd);
+		return sl_err_set(err, code, "%s: cannot be read: %s", yaml->label, strerror(-code));
+	}
+	if (!S_ISREG(st.st_mode)) {
 		bool folder = S_ISDIR(st.st_mode);
 
 		close(fd);

@@ -43,10 +43,22 @@ struct reader {
 	struct sl_err *err;
 };
 
+/* Why take() gave nothing: 0 when the log ends there. A log that cannot be read is no shorter one. */
+static int take_error(const struct reader *r)
+{
+	int code = errno != 0 ? -errno : -EIO;
+
+	return ferror(r->file) ? sl_err_set(r->err, code, "%s: cannot read: %s", r->path, strerror(-code))
+			       : 0;
+}
+
 static int damaged(const struct reader *r, const char *what)
 {
-	return sl_err_set(r->err, -EINVAL, "%s: byte %lld: %s; not a write log, or damaged", r->path,
-			  (long long)r->at, what);
+	int rc = take_error(r);
+
+	return rc ? rc
+		  : sl_err_set(r->err, -EINVAL, "%s: byte %lld: %s; not a write log, or damaged", r->path,
+			       (long long)r->at, what);
 }
 
 static bool take(struct reader *r, void *buf, size_t bytes)
@@ -117,7 +129,7 @@ static int read_data(struct reader *r, const struct record *record)
 		r->data_size = record->bytes;
 	}
 	if (!take(r, r->data, (size_t)record->bytes)) {
-		return 0;
+		return take_error(r);
 	}
 	if (sl_writelog_hash(r->data, record->bytes) != record->hash) {
 		return damaged(r, "data does not match its hash");
@@ -133,7 +145,7 @@ static int read_record(struct reader *r, struct record *ret)
 
 	r->at = ftell(r->file);
 	if (!take(r, head, sizeof(head))) {
-		return 0;
+		return take_error(r);
 	}
 	*ret = (struct record){.seq = ++r->seq,
 			       .mark = sl_nbd_get64(head + 8),

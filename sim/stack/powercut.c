@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/oom.h"
 #include "sim/base/rng.h"
 #include "sim/guest/innodb.h"
 #include "sim/stack/cuts.h"
@@ -26,7 +27,7 @@ static void add_time(struct times *times, int64_t at_ns)
 		int64_t *grown = realloc(times->at_ns, room * sizeof(*grown));
 
 		if (!grown) {
-			abort();
+			sl_oom();
 		}
 		times->at_ns = grown;
 		times->room = room;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/oom.h"
+
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 33;
@@ -28,7 +30,7 @@ static void grow(struct sl_keyset *set)
 	uint64_t *slots = calloc(room, sizeof(*slots));
 
 	if (!slots) {
-		abort();
+		sl_oom();
 	}
 	for (uint32_t i = 0; i < set->room; i++) {
 		if (set->slots[i] != 0) {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
+
 #define REAP_NS INT64_C(2000000000)  /* zfetch_max_sec_reap: streams this long without a hit are gone */
 #define REUSE_NS INT64_C(1000000000) /* zfetch_min_sec_reap: and may be gone before, when room is needed */
 #define FILES_MAX 4096               /* files whose streams are known */
@@ -43,7 +45,7 @@ static void grow(struct sl_zfetch *zfetch)
 	zfetch->room = room ? 2 * room : 64;
 	zfetch->slots = calloc(zfetch->room, sizeof(*zfetch->slots));
 	if (!zfetch->slots) {
-		abort();
+		sl_oom();
 	}
 	for (uint32_t i = 0; i < room; i++) {
 		if (old[i]) {

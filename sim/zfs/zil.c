@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sim/base/oom.h"
 #include "sim/zfs/zil_inner.h"
 
 #define DEFER_TXGS 2 /* TXG_DEFER_SIZE */
@@ -13,7 +14,7 @@ static void list_add(struct sl_zil_list *list, const struct sl_zil_itx *itx)
 		struct sl_zil_itx *items = realloc(list->items, room * sizeof(*items));
 
 		if (!items) {
-			abort();
+			sl_oom();
 		}
 		list->items = items;
 		list->room = room;

@@ -1,4 +1,5 @@
 /* The intent log of 2014: one batch in flight. */
+#include "sim/base/oom.h"
 #include "sim/zfs/zil_inner.h"
 
 #include <assert.h>
@@ -35,7 +36,7 @@ static void issue_block(struct sl_zil *zil)
 		uint32_t *sizes = realloc(zil->block_writes, room * sizeof(*sizes));
 
 		if (!sizes) {
-			abort();
+			sl_oom();
 		}
 		zil->block_writes = sizes;
 		zil->block_room = room;

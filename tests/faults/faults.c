@@ -238,7 +238,7 @@ static void call_path(const struct rule *rule, const unsigned long args[6], char
 		fd_path(rule->place == BY_PATH ? AT_FDCWD : (int)args[0], path);
 	}
 	if (name && name[0] != '\0') {
-		text_add(path, PATH_BYTES, "/");
+		text_add(path, PATH_BYTES, name[0] == '/' ? "" : "/");
 		text_add(path, PATH_BYTES, name);
 	}
 }
@@ -264,7 +264,7 @@ static bool rule_fits(const struct rule *rule, const unsigned long args[6], char
 		return strncmp(path, faults_plan.under, strlen(faults_plan.under)) == 0;
 	}
 	socket = strncmp(path, "socket:", 7) == 0;
-	file = path[0] == '/' && strncmp(path, "/dev/", 5) != 0;
+	file = path[0] == '/' && (strncmp(path, "/dev/", 5) != 0 || strncmp(path, "/dev/shm/", 9) == 0);
 	return rule->place != BY_FD || (socket && kind != SL_FAULT_EIO && kind != SL_FAULT_ENOSPC) ||
 	       (file && kind != SL_FAULT_RESET);
 }
