@@ -134,12 +134,17 @@ void sl_audit_cut(struct sl_audit *audit, int64_t at_ns, struct sl_outcome *ret)
 	*ret = (struct sl_outcome){.at_ns = at_ns, .acknowledged = sl_audit_acknowledged(audit)};
 	sl_record_catch_up(audit->record);
 	sl_import_play(import, at_ns, &ret->imported);
-	for (uint64_t i = writes->first; i < writes->end; i++) {
+	for (uint64_t i = import->present; i < writes->end; i++) {
 		const struct sl_history_write *write = sl_ring_at(writes, i);
-		const struct sl_ledger_write *entry = sl_ledger_at(ledger, write->id);
-		int64_t acked_ns = acknowledged_ns(audit, entry);
+		const struct sl_ledger_write *entry;
+		int64_t acked_ns;
 
-		if (acked_ns > at_ns || is_there(audit, ret, write)) {
+		if (is_there(audit, ret, write)) {
+			continue;
+		}
+		entry = sl_ledger_at(ledger, write->id);
+		acked_ns = acknowledged_ns(audit, entry);
+		if (acked_ns > at_ns) {
 			continue;
 		}
 		if (client_lives && sl_nfs_client_resends(audit->options.client, entry, at_ns)) {

@@ -43,6 +43,20 @@ static void play_chain(struct sl_import *import, int64_t at_ns, uint64_t head)
 	}
 }
 
+/* What a txg or the log has brought back stays: cuts are many, and each looks at the writes at risk only. */
+static void pass_writes(struct sl_import *import, const struct sl_imported *imported)
+{
+	const struct sl_ring *writes = &import->history->writes;
+	const struct sl_history_write *write;
+
+	if (import->present < writes->first) {
+		import->present = writes->first;
+	}
+	while ((write = sl_ring_at(writes, import->present)) != NULL && sl_imported_has(imported, write)) {
+		import->present++;
+	}
+}
+
 void sl_import_play(struct sl_import *import, int64_t at_ns, struct sl_imported *ret)
 {
 	const struct sl_history *history = import->history;
@@ -57,6 +71,7 @@ void sl_import_play(struct sl_import *import, int64_t at_ns, struct sl_imported 
 	ret->stop = import->stop > ret->first ? import->stop : ret->first;
 	end = sl_ring_at(&history->blocks, ret->stop);
 	ret->records = (end ? end->records : history->records) - head_records;
+	pass_writes(import, ret);
 }
 
 const struct sl_mark *sl_import_culprit(const struct sl_import *import, const struct sl_imported *imported,

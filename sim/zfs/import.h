@@ -16,6 +16,7 @@ struct sl_import {
 	struct sl_cut cut;
 	uint64_t txg, believed; /* see below */
 	uint64_t stop;          /* blocks before it are there, or not needed */
+	uint64_t present;       /* writes before it are in the pool, now and after any later cut */
 };
 
 /* How the pool came back. */
