@@ -20,7 +20,7 @@ void sl_ring_fini(struct sl_ring *ring)
 	ring->first = ring->end;
 }
 
-static void ring_grow(struct sl_ring *ring)
+void sl_ring_grow(struct sl_ring *ring)
 {
 	struct sl_ring larger = *ring;
 
@@ -34,19 +34,6 @@ static void ring_grow(struct sl_ring *ring)
 	}
 	free(ring->items);
 	*ring = larger;
-}
-
-void *sl_ring_push(struct sl_ring *ring)
-{
-	void *item;
-
-	if (ring->end - ring->first == ring->room) {
-		ring_grow(ring);
-	}
-	ring->end++;
-	item = sl_ring_at(ring, ring->end - 1);
-	memset(item, 0, ring->size);
-	return item;
 }
 
 void sl_ring_drop(struct sl_ring *ring, uint64_t number)

@@ -16,8 +16,18 @@ struct sl_ring {
 void sl_ring_init(struct sl_ring *ring, size_t size, uint64_t first);
 void sl_ring_fini(struct sl_ring *ring);
 
-/* Appends a zeroed item. Other items may move. Aborts when memory is out. */
-void *sl_ring_push(struct sl_ring *ring);
+/* Private: room for more items. */
+void sl_ring_grow(struct sl_ring *ring);
+
+/* Appends an item, whose content the caller sets. Other items may move. Aborts when memory is out. */
+static inline void *sl_ring_push(struct sl_ring *ring)
+{
+	if (ring->end - ring->first == ring->room) {
+		sl_ring_grow(ring);
+	}
+	ring->end++;
+	return ring->items + ((ring->end - 1) & (ring->room - 1)) * ring->size;
+}
 
 /* Item `number`; NULL when it was dropped, or is still to come. */
 static inline void *sl_ring_at(const struct sl_ring *ring, uint64_t number)

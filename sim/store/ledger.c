@@ -76,7 +76,7 @@ uint32_t sl_ledger_group(struct sl_ledger *ledger)
 	while (ledger->groups.first < ledger->groups.end && is_over(ledger, ledger->groups.first)) {
 		sl_ring_drop(&ledger->groups, ledger->groups.first + 1);
 	}
-	(void)sl_ring_push(&ledger->groups);
+	*(struct group *)sl_ring_push(&ledger->groups) = (struct group){0};
 	return (uint32_t)(ledger->groups.end - 1);
 }
 

@@ -37,9 +37,8 @@ uint32_t sl_history_arrived(struct sl_history *history, uint32_t id, uint64_t tx
 static struct sl_history_block *block_at(struct sl_history *history, uint64_t block)
 {
 	while (history->blocks.end <= block) {
-		struct sl_history_block *at = sl_ring_push(&history->blocks);
-
-		at->records = history->records;
+		*(struct sl_history_block *)sl_ring_push(&history->blocks) =
+		    (struct sl_history_block){.records = history->records};
 	}
 	return sl_ring_at(&history->blocks, block);
 }
@@ -47,9 +46,8 @@ static struct sl_history_block *block_at(struct sl_history *history, uint64_t bl
 static struct sl_history_txg *txg_at(struct sl_history *history, uint64_t txg)
 {
 	while (history->txgs.end <= txg) {
-		struct sl_history_txg *at = sl_ring_push(&history->txgs);
-
-		at->synced_ns = SL_NEVER;
+		*(struct sl_history_txg *)sl_ring_push(&history->txgs) =
+		    (struct sl_history_txg){.synced_ns = SL_NEVER};
 	}
 	return sl_ring_at(&history->txgs, txg);
 }

@@ -11,7 +11,6 @@ Test(ring, items_keep_their_numbers_while_it_grows_and_moves_on)
 	for (uint64_t i = 7; i < 5000; i++) {
 		uint64_t *item = sl_ring_push(&ring);
 
-		cr_assert_eq(*item, 0, "new items are zero");
 		*item = i;
 		if (i % 3 == 0) {
 			sl_ring_drop(&ring, i / 2);
