@@ -9,6 +9,9 @@ target_compile_options(sl_defaults INTERFACE
 	-Wno-sign-conversion -Wdouble-promotion -Wimplicit-fallthrough -fno-common
 	# Same bytes with every compiler: no fused multiply-add, no excess precision.
 	-ffp-contract=off
+	# gcc's generic tuning clears structs of 80 bytes and more with rep stos, which takes tens of ns: 9 % of a run
+	# of the model. Tuning changes neither the instruction set nor a result.
+	$<$<AND:$<CONFIG:RelWithDebInfo>,$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>>:-mtune=skylake>
 	$<$<C_COMPILER_ID:GNU>:-Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init>
 	$<$<BOOL:${SL_WERROR}>:-Werror>)
 if(SL_SANITIZE)
