@@ -93,15 +93,9 @@ void sl_trace_select(struct sl_trace *trace, const char *layer, const struct sl_
 	trace->n_windows = n;
 }
 
-void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
-		   int64_t end_ns)
+void sl_trace_keep(struct sl_trace *trace, const struct sl_span *span)
 {
-	sl_trace_add(trace, &(struct sl_span){layer, name, op, start_ns, end_ns, end_ns - start_ns});
-}
-
-void sl_trace_add(struct sl_trace *trace, const struct sl_span *span)
-{
-	if (trace == NULL || !is_selected(trace, span)) {
+	if (!is_selected(trace, span)) {
 		return;
 	}
 	assert(span->end_ns >= span->start_ns && span->start_ns >= 0);

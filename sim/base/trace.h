@@ -2,6 +2,7 @@
 #ifndef SL_BASE_TRACE_H
 #define SL_BASE_TRACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,11 +25,26 @@ struct sl_trace;
 /* Keeps at most `limit` spans; later ones are counted, not kept. NULL when out of memory. */
 struct sl_trace *sl_trace_new(uint32_t limit);
 void sl_trace_free(struct sl_trace *trace);
-/* A no-op when trace is NULL: layers call it unconditionally. */
-void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op, int64_t start_ns,
-		   int64_t end_ns);
-/* The same for any span (copied): one that waited for others for a part of its time, too. */
-void sl_trace_add(struct sl_trace *trace, const struct sl_span *span);
+/* Private: keeps a copy of the span. */
+void sl_trace_keep(struct sl_trace *trace, const struct sl_span *span);
+
+/* Adds any span (copied): one that waited for others for a part of its time, too. A no-op when trace is NULL:
+ * layers call it unconditionally, and where nobody asks the span is not even built. */
+static inline void sl_trace_add(struct sl_trace *trace, const struct sl_span *span)
+{
+	if (trace != NULL) {
+		sl_trace_keep(trace, span);
+	}
+}
+
+/* The same for one that was served itself all the time. */
+static inline void sl_trace_span(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
+				 int64_t start_ns, int64_t end_ns)
+{
+	if (trace != NULL) {
+		sl_trace_keep(trace, &(struct sl_span){layer, name, op, start_ns, end_ns, end_ns - start_ns});
+	}
+}
 
 /* From now on keeps only spans of `layer` (NULL: of all) that overlap or touch one of `windows` (borrowed;
  * n = 0: at any time). What is left out does not count as dropped. */
