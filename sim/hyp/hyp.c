@@ -161,16 +161,27 @@ static void call_arrived(struct sl_timer *timer, int64_t now_ns)
 	sl_store_submit(call->io->hyp->server, now_ns, &call->call);
 }
 
-/* Sends one call of `io`. */
-static void send_call(struct hyp_io *io, int64_t now_ns, const struct sl_store_req *req)
+/* A call of `io` that is not sent yet. */
+static struct hyp_call *call_new(struct hyp_io *io, int64_t now_ns, const struct sl_store_req *req)
 {
+	struct hyp_call *call = sl_slab_get(&io->hyp->calls);
+
+	call->io = io;
+	call->hop = (struct sl_timer){.fire = call_arrived};
+	call->call = *req;
+	call->sent_ns = now_ns;
+	return call;
+}
+
+static void send_call(struct hyp_call *call, int64_t now_ns)
+{
+	const struct sl_store_req *req = &call->call;
+	struct hyp_io *io = call->io;
 	struct sl_hyp *hyp = io->hyp;
-	struct hyp_call *call = sl_slab_get(&hyp->calls);
 	int64_t bytes = RPC_HEADER_BYTES + (req->op == SL_STORE_WRITE ? req->bytes : 0);
 	int64_t sent_ns = now_ns + hyp->half_delay_ns;
 	int64_t at_ns = sl_wire_send(hyp->wire, sent_ns, SL_WIRE_TO_NAS, bytes);
 
-	*call = (struct hyp_call){.io = io, .call = *req, .sent_ns = now_ns, .hop.fire = call_arrived};
 	sl_trace_span(hyp->trace, "virtual disk", "submit", req->tag, now_ns, sent_ns);
 	sl_trace_add(hyp->trace, &(struct sl_span){"network", "call", req->tag, sent_ns, at_ns,
 						   at_ns - sent_ns - hyp->wire->waited_ns});
@@ -189,17 +200,19 @@ static void send_parts(struct hyp_io *io, int64_t now_ns, const struct sl_store_
 {
 	struct sl_hyp *hyp = io->hyp;
 	uint32_t size = whole->op == SL_STORE_READ ? hyp->rsize_bytes : hyp->wsize_bytes;
-	uint32_t left = whole->bytes;
-	struct sl_store_req part = *whole;
+	uint32_t sent = 0;
 
 	do {
-		part.bytes = left < size ? left : size;
-		part.write =
-		    part.op == SL_STORE_WRITE ? sl_ledger_sent(hyp->ledger, now_ns, &part, group) : 0;
-		send_call(io, now_ns, &part);
-		part.offset_bytes += part.bytes;
-		left -= part.bytes;
-	} while (left > 0);
+		struct hyp_call *call = call_new(io, now_ns, whole);
+		struct sl_store_req *part = &call->call;
+
+		part->bytes = whole->bytes - sent < size ? whole->bytes - sent : size;
+		part->offset_bytes = whole->offset_bytes + sent;
+		part->write =
+		    part->op == SL_STORE_WRITE ? sl_ledger_sent(hyp->ledger, now_ns, part, group) : 0;
+		sent += part->bytes;
+		send_call(call, now_ns);
+	} while (sent < whole->bytes);
 }
 
 /* What the guest's request is as READ or WRITE of the file. */
@@ -222,7 +235,7 @@ static void send_commit(struct hyp_io *io, int64_t now_ns, enum step step)
 	const struct sl_store_req commit = {.op = SL_STORE_COMMIT, .file = VM_DISK_FILE, .tag = io->req->tag};
 
 	io->step = step;
-	send_call(io, now_ns, &commit);
+	send_call(call_new(io, now_ns, &commit), now_ns);
 }
 
 /* Flushes: one at a time */
