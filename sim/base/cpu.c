@@ -11,6 +11,18 @@ static inline double busy_cpus(const struct sl_cpu *cpu)
 	return cpu->jobs < cpu->count ? cpu->jobs : cpu->count;
 }
 
+static inline bool is_crowded(const struct sl_cpu *cpu)
+{
+	return cpu->jobs > cpu->count;
+}
+
+/* What every present job gets of a CPU while they are more than the CPUs; 1 else, which is not worth a
+ * multiplication. */
+static inline double crowded_rate(const struct sl_cpu *cpu)
+{
+	return cpu->crowded * (double)cpu->count / (double)cpu->jobs;
+}
+
 /* Brings the virtual clock to now: it runs at the rate that every present job gets. Most jobs follow another
  * at once. */
 static inline void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
@@ -20,15 +32,9 @@ static inline void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
 	if (now_ns == cpu->last_ns) {
 		return;
 	}
-	cpu->virtual_now += elapsed * cpu->rate;
+	cpu->virtual_now += is_crowded(cpu) ? elapsed * crowded_rate(cpu) : elapsed;
 	cpu->busy_ns += elapsed * busy_cpus(cpu);
 	cpu->last_ns = now_ns;
-}
-
-static inline void cpu_set_jobs(struct sl_cpu *cpu, int jobs)
-{
-	cpu->jobs = jobs;
-	cpu->rate = jobs > cpu->count ? cpu->crowded * (double)cpu->count / (double)jobs : 1.0;
 }
 
 /* Arms the timer for the earliest job. A timer that would fire too early is left: it finds nothing and
@@ -38,7 +44,7 @@ static inline void cpu_arm(struct sl_cpu *cpu)
 	double left = cpu->first->finish - cpu->virtual_now;
 	int64_t due_ns;
 
-	left = cpu->jobs > cpu->count ? left / cpu->rate : left; /* a division is dear, and by 1 mostly */
+	left = is_crowded(cpu) ? left / crowded_rate(cpu) : left;
 	due_ns = cpu->last_ns + (left > 0 ? (int64_t)(left + 0.999) : 0);
 
 	if (!cpu->timer.armed || cpu->timer.due_ns > due_ns) {
@@ -71,7 +77,7 @@ static inline struct sl_cpu_job *take_ready(struct sl_cpu *cpu, double until)
 	cpu->first = job;
 	cpu->last = job ? cpu->last : NULL;
 	cpu->latest = job && cpu->latest && cpu->latest->finish > until ? cpu->latest : NULL;
-	cpu_set_jobs(cpu, left);
+	cpu->jobs = left;
 	return ready;
 }
 
@@ -99,8 +105,7 @@ static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count)
 {
 	assert(count > 0);
-	*cpu = (struct sl_cpu){
-	    .loop = loop, .timer.fire = cpu_timer_fire, .count = count, .rate = 1.0, .crowded = 1.0};
+	*cpu = (struct sl_cpu){.loop = loop, .timer.fire = cpu_timer_fire, .count = count, .crowded = 1.0};
 }
 
 void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_ns)
@@ -138,7 +143,7 @@ void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int6
 	*at = job;
 	cpu->last = job->next ? cpu->last : job;
 	cpu->latest = job->next ? job : cpu->latest;
-	cpu_set_jobs(cpu, cpu->jobs + 1);
+	cpu->jobs++;
 	cpu_arm(cpu);
 }
 

@@ -24,7 +24,7 @@ struct sl_cpu {
 	struct sl_cpu_job *first, *last;
 	struct sl_cpu_job *latest; /* to be put into the list; NULL when it has left it */
 	struct sl_timer timer;
-	double virtual_now, rate;
+	double virtual_now;
 	double
 	    crowded; /* share of a CPU's time that is left for jobs while more jobs than CPUs are runnable */
 	int64_t last_ns;
