@@ -138,7 +138,9 @@ static void issue(struct sl_queue *queue, int64_t now_ns, enum sl_queue_class cl
 		unlink_item(queue, item);
 		*tail = item;
 		tail = &item->next;
-		sl_mark_join(item->mark, request->items->mark);
+		if (item != request->items) {
+			sl_mark_join(item->mark, request->items->mark);
+		}
 		item = next;
 	} while (is_async(class) && item && joins(queue, item, from, end));
 	if (is_async(class)) {

@@ -29,11 +29,6 @@ struct leaf {
 
 static const char *const io_names[] = {"read", "write", "flush"};
 
-int sl_vdev_parity(const struct sl_vdev *vdev)
-{
-	return vdev->config.layout < SL_VDEV_RAIDZ1 ? 0 : 1 + (int)vdev->config.layout - SL_VDEV_RAIDZ1;
-}
-
 /* Disks of one top-level vdev that may be lost without losing a block. */
 static int forgiven(const struct sl_vdev *vdev)
 {
@@ -129,10 +124,10 @@ static enum sl_queue_class class_of(const struct sl_vdev_io *io)
 	return io->async ? SL_QUEUE_ASYNC_READ : SL_QUEUE_SYNC_READ;
 }
 
-/* A disk that is dead keeps nothing. */
+/* A disk that is dead keeps nothing. What goes to one disk as a whole needs no parts. */
 static struct sl_mark *leaf_mark(const struct sl_vdev *vdev, const struct sl_vdev_io *io, int disk)
 {
-	struct sl_mark *part;
+	struct sl_mark *part = io->mark;
 
 	if (io->op != SL_DEV_WRITE || !io->mark) {
 		return NULL;
@@ -140,28 +135,34 @@ static struct sl_mark *leaf_mark(const struct sl_vdev *vdev, const struct sl_vde
 	io->mark->disk = (int16_t)disk;
 	io->mark->log = vdev->config.is_log;
 	io->mark->unreached = !vdev->config.flush_honoured;
-	part = sl_mark_part(io->mark);
+	if (io->waiting > 1) {
+		part = sl_mark_part(part);
+	}
 	return vdev->dead[disk] ? NULL : part;
 }
 
-static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io,
-			const struct sl_column *column, int64_t cpu_ns)
+static void leaf_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io, int disk,
+			int64_t offset_bytes, int64_t bytes, int64_t cpu_ns)
 {
 	struct leaf *leaf = sl_slab_get(&vdev->leaves);
 
 	leaf->vdev = vdev;
 	leaf->job.done.fire = leaf_cpu_done;
 	leaf->io = io;
-	leaf->index = column->disk;
-	leaf->flush = (struct sl_dev_req){.done.fire = leaf_flush_done, .op = SL_DEV_FLUSH, .tag = io->tag};
-	leaf->item = (struct sl_queue_item){
-	    .done.fire = leaf_queue_done,
-	    .class = class_of(io),
-	    .offset_bytes = column->offset,
-	    .bytes = column->bytes,
-	    .tag = io->tag,
-	    .mark = leaf_mark(vdev, io, column->disk),
-	};
+	leaf->index = disk;
+	if (io->op == SL_DEV_FLUSH) {
+		leaf->flush =
+		    (struct sl_dev_req){.done.fire = leaf_flush_done, .op = SL_DEV_FLUSH, .tag = io->tag};
+	} else {
+		leaf->item = (struct sl_queue_item){
+		    .done.fire = leaf_queue_done,
+		    .class = class_of(io),
+		    .offset_bytes = offset_bytes,
+		    .bytes = bytes,
+		    .tag = io->tag,
+		    .mark = leaf_mark(vdev, io, disk),
+		};
+	}
 	if (cpu_ns > 0) {
 		sl_cpu_run(vdev->cpu, now_ns, &leaf->job, cpu_ns);
 	} else {
@@ -210,8 +211,7 @@ static void submit_flush(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 			vdev->touched[i] = false;
 			vdev->flushing[i]++;
 			io->waiting++;
-			leaf_submit(vdev, now_ns, io, &(struct sl_column){.disk = i},
-				    vdev->config.flush_cpu_ns);
+			leaf_submit(vdev, now_ns, io, i, 0, 0, vdev->config.flush_cpu_ns);
 		}
 	}
 	io->waiting--;
@@ -236,11 +236,9 @@ static void submit_label(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 
 	io->waiting = n;
 	for (int i = 0; i < n; i++) {
-		struct sl_column column = {.disk = first + i / LABELS,
-					   .offset = ring_offset(vdev, i % LABELS) + io->offset_bytes,
-					   .bytes = io->bytes};
-
-		leaf_submit(vdev, now_ns, io, &column, vdev->config.leaf_cpu_ns);
+		leaf_submit(vdev, now_ns, io, first + i / LABELS,
+			    ring_offset(vdev, i % LABELS) + io->offset_bytes, io->bytes,
+			    vdev->config.leaf_cpu_ns);
 	}
 	if (io->mark) {
 		io->mark->need = 1;
@@ -261,16 +259,16 @@ static void submit_block(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io
 		    (int64_t)((double)io->bytes * 1e9 / config->parity_bps) * sl_vdev_parity(vdev) / n;
 	}
 	for (int i = 0; i < n; i++) {
+		const struct sl_column *column = &columns[i];
 		int64_t cpu_ns = config->leaf_cpu_ns + parity_ns;
 
 		if (config->leaf_cpu_bps > 0) {
-			cpu_ns += (int64_t)((double)columns[i].bytes * 1e9 / config->leaf_cpu_bps);
+			cpu_ns += (int64_t)((double)column->bytes * 1e9 / config->leaf_cpu_bps);
 		}
-		columns[i].disk += first;
-		columns[i].offset += LABEL_START_BYTES;
-		leaf_submit(vdev, now_ns, io, &columns[i], cpu_ns);
+		leaf_submit(vdev, now_ns, io, first + column->disk, column->offset + LABEL_START_BYTES,
+			    column->bytes, cpu_ns);
 	}
-	if (io->op == SL_DEV_WRITE && io->mark) {
+	if (io->op == SL_DEV_WRITE && io->mark && n > 1) {
 		io->mark->need = (uint16_t)(n > forgiven(vdev) ? n - forgiven(vdev) : 1);
 	}
 }
@@ -297,19 +295,6 @@ void sl_vdev_submit(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io)
 	} else {
 		submit_block(vdev, now_ns, io);
 	}
-}
-
-int sl_vdev_tops(const struct sl_vdev *vdev)
-{
-	if (vdev->config.layout == SL_VDEV_STRIPE) {
-		return vdev->n_disks;
-	}
-	return vdev->config.tops > 0 ? vdev->config.tops : 1;
-}
-
-int sl_vdev_width(const struct sl_vdev *vdev)
-{
-	return vdev->n_disks / sl_vdev_tops(vdev);
 }
 
 int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev)
@@ -397,10 +382,20 @@ int sl_vdev_fail_disk(struct sl_vdev *vdev, int64_t now_ns, int disk, int side)
 	return 0;
 }
 
+/* How the disks are shared out; every disk of a stripe is a top-level vdev. */
+static void count_tops(struct sl_vdev *vdev)
+{
+	vdev->n_tops = vdev->config.layout == SL_VDEV_STRIPE ? vdev->n_disks
+		       : vdev->config.tops > 0               ? vdev->config.tops
+							     : 1;
+	vdev->width = vdev->n_tops > 0 ? vdev->n_disks / vdev->n_tops : 0;
+}
+
 void sl_vdev_init(struct sl_vdev *vdev, const struct sl_vdev_config *config, struct sl_loop *loop,
 		  struct sl_cpu *cpu, struct sl_trace *trace)
 {
 	*vdev = (struct sl_vdev){.config = *config, .loop = loop, .cpu = cpu, .trace = trace};
+	count_tops(vdev);
 	sl_vdev_limit_async_writes(vdev, ASYNC_WRITE_MAX);
 	sl_slab_init(&vdev->leaves, sizeof(struct leaf));
 }
@@ -425,6 +420,7 @@ void sl_vdev_add_disk(struct sl_vdev *vdev, struct sl_dev *disk, int64_t capacit
 	vdev->disks[vdev->n_disks] = disk;
 	sl_queue_init(&vdev->queues[vdev->n_disks], disk, &vdev->limits);
 	vdev->n_disks++;
+	count_tops(vdev);
 	if (vdev->n_disks == 1 || usable < vdev->disk_bytes) {
 		vdev->disk_bytes = usable;
 	}
@@ -437,6 +433,7 @@ void sl_vdev_fini(struct sl_vdev *vdev)
 		sl_queue_fini(&vdev->queues[i]);
 	}
 	vdev->n_disks = 0;
+	count_tops(vdev);
 	sl_slab_fini(&vdev->leaves);
 }
 

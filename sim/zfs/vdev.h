@@ -72,10 +72,10 @@ struct sl_vdev_io {
 
 struct sl_vdev {
 	struct sl_vdev_config config;
-	struct sl_loop *loop;   /* borrowed */
-	struct sl_cpu *cpu;     /* borrowed: the storage VM's */
-	struct sl_trace *trace; /* borrowed, may be NULL */
-	int n_disks;
+	struct sl_loop *loop;                    /* borrowed */
+	struct sl_cpu *cpu;                      /* borrowed: the storage VM's */
+	struct sl_trace *trace;                  /* borrowed, may be NULL */
+	int n_disks, n_tops, width;              /* width: disks in each top-level vdev */
 	struct sl_dev *disks[SL_VDEV_DISKS_MAX]; /* owned */
 	struct sl_queue_limits limits;           /* of the queues */
 	struct sl_queue queues[SL_VDEV_DISKS_MAX];
@@ -104,11 +104,21 @@ void sl_vdev_fini(struct sl_vdev *vdev);
 void sl_vdev_limit_async_writes(struct sl_vdev *vdev, int limit);
 
 /* Top-level vdevs, and disks in each. */
-int sl_vdev_tops(const struct sl_vdev *vdev);
-int sl_vdev_width(const struct sl_vdev *vdev);
+static inline int sl_vdev_tops(const struct sl_vdev *vdev)
+{
+	return vdev->n_tops;
+}
+
+static inline int sl_vdev_width(const struct sl_vdev *vdev)
+{
+	return vdev->width;
+}
 
 /* Parity disks in each: 0 unless raidz. */
-int sl_vdev_parity(const struct sl_vdev *vdev);
+static inline int sl_vdev_parity(const struct sl_vdev *vdev)
+{
+	return vdev->config.layout < SL_VDEV_RAIDZ1 ? 0 : 1 + (int)vdev->config.layout - SL_VDEV_RAIDZ1;
+}
 
 /* Bytes one top-level vdev can allocate. */
 int64_t sl_vdev_top_bytes(const struct sl_vdev *vdev);

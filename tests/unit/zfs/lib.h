@@ -28,17 +28,23 @@ static inline void nas_fini(struct nas *nas)
 
 /* A vdev of `n` disks called `names`, 4 KiB sectors, flushes honoured; every write 1 ms, every flush 0.5 ms.
  */
-static inline void vdev_of_disks(struct sl_vdev *vdev, struct nas *nas, enum sl_vdev_layout layout,
-				 const char *const *names, int n)
+static inline void vdev_of_tops(struct sl_vdev *vdev, struct nas *nas, enum sl_vdev_layout layout, int tops,
+				const char *const *names, int n)
 {
 	struct sl_vdev_config config = {
-	    .layout = layout, .layer = "data vdev", .ashift = 12, .flush_honoured = true};
+	    .layout = layout, .tops = tops, .layer = "data vdev", .ashift = 12, .flush_honoured = true};
 
 	sl_vdev_init(vdev, &config, nas->loop, &nas->cpu, NULL);
 	for (int i = 0; i < n; i++) {
 		sl_vdev_add_disk(vdev, &fake_disk_new(nas->loop, &nas->notes, names[i], MS, MS / 2)->dev,
 				 1 << 30);
 	}
+}
+
+static inline void vdev_of_disks(struct sl_vdev *vdev, struct nas *nas, enum sl_vdev_layout layout,
+				 const char *const *names, int n)
+{
+	vdev_of_tops(vdev, nas, layout, 0, names, n);
 }
 
 #endif

@@ -210,8 +210,7 @@ Test(vdev, top_level_vdevs_take_blocks_in_turn_as_long_as_they_work)
 	struct nas nas;
 
 	nas_init(&nas);
-	vdev_of_disks(&vdev, &nas, SL_VDEV_MIRROR, names, 6);
-	vdev.config.tops = 3;
+	vdev_of_tops(&vdev, &nas, SL_VDEV_MIRROR, 3, names, 6);
 	cr_assert_eq(sl_vdev_width(&vdev), 2);
 	cr_assert_eq(sl_vdev_top_bytes(&vdev), (1 << 30) - 4 * MIB - 512 * KIB); /* without its labels */
 	cr_assert_eq(sl_vdev_fail_disk(&vdev, 0, 2, -1), 0);
