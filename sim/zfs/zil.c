@@ -103,6 +103,13 @@ static void other_flushed(struct sl_timer *timer, int64_t now_ns)
 	one_flushed(sl_container_of(timer, struct sl_zil_flush, other.done), now_ns);
 }
 
+static void flush_vdev(struct sl_vdev *vdev, int64_t now_ns, struct sl_vdev_io *io,
+		       void (*flushed)(struct sl_timer *timer, int64_t now_ns), uint64_t tag)
+{
+	*io = (struct sl_vdev_io){.done.fire = flushed, .op = SL_DEV_FLUSH, .tag = tag};
+	sl_vdev_submit(vdev, now_ns, io);
+}
+
 void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush *flush,
 		  struct sl_vdev *target, struct sl_vdev *other, bool in_place, uint64_t tag)
 {
@@ -114,16 +121,13 @@ void sl_zil_flush(const struct sl_zil *zil, int64_t now_ns, struct sl_zil_flush 
 		return;
 	}
 	flush->left = 1 + records + others;
-	flush->log = (struct sl_vdev_io){.done.fire = log_flushed, .op = SL_DEV_FLUSH, .tag = tag};
-	flush->data = (struct sl_vdev_io){.done.fire = data_flushed, .op = SL_DEV_FLUSH, .tag = tag};
-	flush->other = (struct sl_vdev_io){.done.fire = other_flushed, .op = SL_DEV_FLUSH, .tag = tag};
 	if (others) {
-		sl_vdev_submit(other, now_ns, &flush->other);
+		flush_vdev(other, now_ns, &flush->other, other_flushed, tag);
 	}
 	if (records) {
-		sl_vdev_submit(zil->config.records, now_ns, &flush->data);
+		flush_vdev(zil->config.records, now_ns, &flush->data, data_flushed, tag);
 	}
-	sl_vdev_submit(target, now_ns, &flush->log);
+	flush_vdev(target, now_ns, &flush->log, log_flushed, tag);
 }
 
 int64_t sl_zil_record_bytes(const struct sl_zil *zil)

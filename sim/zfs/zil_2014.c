@@ -26,10 +26,29 @@ static uint32_t bucket(uint64_t bytes)
 	return 131072;
 }
 
+/* The next block is as large as the largest of the latest choices. */
+static void choose_size(struct sl_zil *zil)
+{
+	uint32_t size = bucket(zil->batch_bytes + SL_ZIL_CHAIN_HEADER),
+		 oldest = zil->prev_blocks[zil->prev_at];
+
+	zil->prev_blocks[zil->prev_at] = size;
+	zil->prev_at = (zil->prev_at + 1) % SL_ZIL_PREV_BLOCKS;
+	if (size < zil->block_bytes && oldest < zil->block_bytes) {
+		return;
+	}
+	zil->block_bytes = size;
+	for (int i = 0; size < oldest && i < SL_ZIL_PREV_BLOCKS; i++) {
+		if (zil->prev_blocks[i] > zil->block_bytes) {
+			zil->block_bytes = zil->prev_blocks[i];
+		}
+	}
+}
+
 /* Issues the open block and chooses the next one's size. */
 static void issue_block(struct sl_zil *zil)
 {
-	uint32_t written = sl_zil_written_bytes(zil->target, zil->block_bytes, zil->block_used), largest = 0;
+	uint32_t written = sl_zil_written_bytes(zil->target, zil->block_bytes, zil->block_used);
 
 	if (zil->n_blocks == zil->block_room) {
 		uint32_t room = zil->block_room ? 2 * zil->block_room : 16;
@@ -43,12 +62,7 @@ static void issue_block(struct sl_zil *zil)
 	}
 	zil->block_writes[zil->n_blocks++] = written;
 	(void)sl_zil_allocate(zil, zil->target, zil->batch_txg, zil->block_bytes);
-	zil->prev_blocks[zil->prev_at] = bucket(zil->batch_bytes + SL_ZIL_CHAIN_HEADER);
-	zil->prev_at = (zil->prev_at + 1) % SL_ZIL_PREV_BLOCKS;
-	for (int i = 0; i < SL_ZIL_PREV_BLOCKS; i++) {
-		largest = zil->prev_blocks[i] > largest ? zil->prev_blocks[i] : largest;
-	}
-	zil->block_bytes = largest;
+	choose_size(zil);
 	zil->block_used = SL_ZIL_CHAIN_HEADER;
 }
 
@@ -155,7 +169,7 @@ static void submit_write(struct sl_zil *zil, int64_t now_ns, struct sl_vdev *vde
 static void handed_off(struct sl_timer *timer, int64_t now_ns)
 {
 	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, hand_off);
-	int64_t record_bytes = sl_zil_record_bytes(zil);
+	int64_t record_bytes = zil->n_indirect > 0 ? sl_zil_record_bytes(zil) : 0;
 	uint64_t first = zil->blocks;
 
 	zil->outstanding = (int)(zil->n_blocks + zil->n_indirect);
