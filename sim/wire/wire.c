@@ -11,9 +11,10 @@ void sl_wire_init(struct sl_wire *wire, const struct sl_box *box)
 	}
 }
 
-static int64_t parts(int64_t bytes, int64_t part)
+/* What the card takes for `bytes` at `part_ns` for each part; most cards take nothing. */
+static int64_t parts_ns(int64_t bytes, int64_t part, int64_t part_ns)
 {
-	return (bytes + part - 1) / part;
+	return part_ns > 0 ? (bytes + part - 1) / part * part_ns : 0;
 }
 
 int64_t sl_wire_send(struct sl_wire *wire, int64_t now_ns, enum sl_wire_direction direction, int64_t bytes)
@@ -24,8 +25,8 @@ int64_t sl_wire_send(struct sl_wire *wire, int64_t now_ns, enum sl_wire_directio
 	wire->waited_ns = at_ns - now_ns;
 	at_ns += (int64_t)((double)bytes * 1e9 / wire->link_bps);
 	*link = at_ns;
-	card_ns = direction == SL_WIRE_TO_NAS ? parts(bytes, wire->mtu_bytes) * wire->rx_frame_ns
-					      : parts(bytes, TSO_BYTES) * wire->tx_segment_ns;
+	card_ns = direction == SL_WIRE_TO_NAS ? parts_ns(bytes, wire->mtu_bytes, wire->rx_frame_ns)
+					      : parts_ns(bytes, TSO_BYTES, wire->tx_segment_ns);
 	if (card_ns > 0) {
 		if (wire->nic_free_ns > at_ns) {
 			wire->waited_ns += wire->nic_free_ns - at_ns;

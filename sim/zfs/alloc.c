@@ -41,9 +41,13 @@ int64_t sl_alloc_metaslab_bytes(int64_t top_bytes)
 
 int64_t sl_alloc_embedded_bytes(const struct sl_alloc_config *config, int64_t top_bytes)
 {
-	int64_t metaslab = sl_alloc_metaslab_bytes(top_bytes);
+	int64_t metaslab;
 
-	return config->embedded_log && top_bytes / metaslab > EMBEDDED_MIN ? metaslab : 0;
+	if (!config->embedded_log) {
+		return 0;
+	}
+	metaslab = sl_alloc_metaslab_bytes(top_bytes);
+	return top_bytes / metaslab > EMBEDDED_MIN ? metaslab : 0;
 }
 
 static void measure(struct sl_alloc *alloc, int64_t top_bytes)

@@ -178,6 +178,9 @@ static void note_partial(struct pool_call *call, uint32_t partial)
 	int64_t size = call->pool->txg.config.recordsize_bytes;
 
 	call->partial = partial;
+	if (partial == 0) {
+		return;
+	}
 	call->first = (uint64_t)(req->offset_bytes / size);
 	call->last = (uint64_t)((req->offset_bytes + req->bytes - 1) / size);
 	if (partial == 1 && req->offset_bytes % size != 0) {

@@ -44,8 +44,8 @@ static void touch_metadata(struct sl_txg *txg, uint64_t file, uint64_t record, b
 struct sl_txg_touch sl_txg_dirty(struct sl_txg *txg, int64_t now_ns, uint64_t file, int64_t offset,
 				 uint32_t bytes, bool zero)
 {
-	uint64_t first = (uint64_t)offset / txg->config.recordsize_bytes;
-	uint32_t n = sl_txg_records(txg, offset, bytes);
+	uint64_t size = (uint64_t)txg->config.recordsize_bytes, first = (uint64_t)offset / size;
+	uint32_t n = bytes == 0 ? 0 : (uint32_t)(((uint64_t)offset + bytes - 1) / size - first + 1);
 	bool hole = zero && txg->config.holes;
 	struct sl_txg_touch touch = {0};
 
