@@ -62,7 +62,7 @@ struct sl_row_pages {
 	uint64_t whole, part; /* pages per row; part: in 2^-64 pages, rounded up */
 };
 
-#define SL_BUFFER_POOL_CUTS 256
+#define SL_BUFFER_POOL_CUTS 4096 /* so many that few rows share one with the next strip */
 
 struct sl_buffer_pool {
 	struct sl_buffer_pool_config config;

@@ -53,21 +53,22 @@ bool sl_dirty_pages_has(const struct sl_dirty_pages *pages, uint32_t page)
 	return pages->count > 0 && pages->slots[find(pages, page)] != 0;
 }
 
-void sl_dirty_pages_add(struct sl_dirty_pages *pages, struct sl_dirty_page page)
+void sl_dirty_pages_add(struct sl_dirty_pages *pages, uint32_t page, int64_t lsn, uint64_t txn)
 {
 	uint32_t at;
 
 	if (pages->count == pages->room) {
 		grow(pages);
 	}
-	at = find(pages, page.page);
+	at = find(pages, page);
 	if (pages->slots[at] != 0) {
 		return;
 	}
-	pages->slots[at] = page.page + 1;
-	pages->ring[(pages->tail + pages->count) & (pages->room - 1)] = page;
+	pages->slots[at] = page + 1;
+	pages->ring[(pages->tail + pages->count) & (pages->room - 1)] =
+	    (struct sl_dirty_page){.page = page, .lsn = lsn, .txn = txn};
 	pages->count++;
-	pages->lsn_sum += page.lsn;
+	pages->lsn_sum += lsn;
 }
 
 const struct sl_dirty_page *sl_dirty_pages_get(const struct sl_dirty_pages *pages, uint32_t n)

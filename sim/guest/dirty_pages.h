@@ -27,7 +27,7 @@ void sl_dirty_pages_fini(struct sl_dirty_pages *pages);
 bool sl_dirty_pages_has(const struct sl_dirty_pages *pages, uint32_t page);
 
 /* Appends a page that is not in the list; it stays where it is if it was. Aborts when memory is out. */
-void sl_dirty_pages_add(struct sl_dirty_pages *pages, struct sl_dirty_page page);
+void sl_dirty_pages_add(struct sl_dirty_pages *pages, uint32_t page, int64_t lsn, uint64_t txn);
 
 /* The n-th oldest, n < count. */
 const struct sl_dirty_page *sl_dirty_pages_get(const struct sl_dirty_pages *pages, uint32_t n);

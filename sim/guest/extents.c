@@ -119,6 +119,10 @@ static void insert(struct sl_extents *set, struct sl_extent range)
 {
 	uint32_t node = node_get(set, range), left, right;
 
+	if (set->root == NONE) { /* a log: what is written is synced before the next write */
+		set->root = node;
+		return;
+	}
 	split(set, set->root, range.start, &left, &right);
 	set->root = merge(set, merge(set, left, node), right);
 }
@@ -128,6 +132,11 @@ static void delete_at(struct sl_extents *set, int64_t start)
 {
 	uint32_t left, middle, right;
 
+	if (set->count == 1) {
+		node_put(set, set->root);
+		set->root = NONE;
+		return;
+	}
 	split(set, set->root, start, &left, &right);
 	split(set, right, start + 1, &middle, &right);
 	assert(middle != NONE && at(set, middle)->left == NONE && at(set, middle)->right == NONE);

@@ -125,8 +125,7 @@ static void write_log_behind(struct sl_innodb *db, int64_t now_ns)
 
 static void dirty_page(struct sl_innodb *db, uint32_t page, bool stays)
 {
-	sl_dirty_pages_add(&db->dirty[stays ? STAYS : PASSES],
-			   (struct sl_dirty_page){.page = page, .lsn = db->lsn, .txn = db->txns});
+	sl_dirty_pages_add(&db->dirty[stays ? STAYS : PASSES], page, db->lsn, db->txns);
 }
 
 static void apply(struct sl_innodb *db, const struct sl_oltp_txn *txn, uint32_t buffered)

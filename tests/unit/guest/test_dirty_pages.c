@@ -22,7 +22,7 @@ Test(dirty_pages, they_come_out_in_the_order_of_their_first_change_and_are_known
 		uint32_t page = (uint32_t)sl_rng_below(&rng, PAGES);
 
 		if (add) {
-			sl_dirty_pages_add(&pages, (struct sl_dirty_page){.page = page, .lsn = i});
+			sl_dirty_pages_add(&pages, page, i, 0);
 			if (!in[page]) {
 				order[last++] = page;
 				in[page] = true;
@@ -43,9 +43,9 @@ Test(dirty_pages, the_sum_is_that_of_the_first_changes)
 {
 	struct sl_dirty_pages pages = {0};
 
-	sl_dirty_pages_add(&pages, (struct sl_dirty_page){.page = 7, .lsn = 100});
-	sl_dirty_pages_add(&pages, (struct sl_dirty_page){.page = 7, .lsn = 200});
-	sl_dirty_pages_add(&pages, (struct sl_dirty_page){.page = UINT32_MAX - 1, .lsn = 300});
+	sl_dirty_pages_add(&pages, 7, 100, 0);
+	sl_dirty_pages_add(&pages, 7, 200, 0);
+	sl_dirty_pages_add(&pages, UINT32_MAX - 1, 300, 0);
 	cr_assert_eq(pages.lsn_sum, 400);
 	cr_assert_eq(sl_dirty_pages_pop(&pages).lsn, 100);
 	cr_assert_eq(pages.lsn_sum, 300);
