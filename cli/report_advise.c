@@ -313,8 +313,9 @@ static void print_prices(const struct sl_advice *advice, FILE *out)
 		const char *source = sl_advise_price_source(advice, i);
 
 		if (source) {
-			print_prose(out, "price: %s $%.0f: %s", advice->drives[i].spec.name,
-				    advice->drives[i].spec.price_usd, source);
+			print_prose(out, "price: %s $%.0f (%.0f): %s", advice->drives[i].spec.name,
+				    advice->drives[i].spec.price_usd, advice->drives[i].spec.price_year,
+				    source);
 		}
 		assumed |= is_offered(advice, i) && advice->drives[i].assumed;
 	}

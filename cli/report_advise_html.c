@@ -117,7 +117,8 @@ static void page_notes(const struct sl_advice *advice, FILE *out)
 		if (source) {
 			fputs("<li>", out);
 			sl_html_text(advice->drives[i].spec.name, out);
-			fprintf(out, ": $%.0f, ", advice->drives[i].spec.price_usd);
+			fprintf(out, ": $%.0f (%.0f), ", advice->drives[i].spec.price_usd,
+				advice->drives[i].spec.price_year);
 			sl_html_text(source, out);
 			fputs("</li>\n", out);
 		}

@@ -13,7 +13,8 @@ grep -q '^ramdisk-8 .*assumed' list.txt || fail "disk list: ramdisk-8 is not mar
 # What a reader looks for comes first, and a drive stands under what it is.
 awk '/^[a-zA-Z, ]*:$/ { group = $0 } /^[a-z0-9.-]+ +(nvram|ssd|hdd) / { print group $1 }' list.txt >groups.txt
 for row in 'memory, Optane:optane-p4800x-375' 'NVMe SSDs with PLP:intel-dc-p3700-400' 'SSDs without PLP:samsung-950-pro-512' \
-	'other SSDs with PLP:intel-dc-s3700-100' 'hard disks:hdd-7200-desktop'; do
+	'other SSDs with PLP:intel-dc-s3700-100' 'hard disks:hdd-7200-desktop' 'NVMe SSDs with PLP:kingston-dc1000b-480' \
+	'other SSDs with PLP:samsung-pm893-480' 'SSDs without PLP:crucial-mx500-2000' 'SSDs without PLP:samsung-990-pro-2000'; do
 	grep -qx "$row" groups.txt || fail "disk list: not in its group: $row"
 done
 [ "$(grep -c ':$' list.txt)" -eq 6 ] || fail "disk list: not six groups"
