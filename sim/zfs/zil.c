@@ -135,9 +135,9 @@ int64_t sl_zil_record_bytes(const struct sl_zil *zil)
 	return (int64_t)(zil->config.recordsize_bytes / zil->config.compress_ratio + 0.5);
 }
 
-void sl_zil_hand_off(const struct sl_zil *zil, int64_t now_ns, struct sl_timer *hand_off, uint64_t tag)
+void sl_zil_hand_off(struct sl_zil *zil, int64_t now_ns, struct sl_timer *hand_off, uint64_t tag)
 {
-	int64_t due_ns = now_ns + zil->config.commit_delay_ns;
+	int64_t due_ns = now_ns + sl_jitter_ns(&zil->jitter, (double)zil->config.commit_delay_ns);
 
 	if (zil->trace && due_ns > now_ns) {
 		sl_trace_span(zil->trace, "ZIL threads", "hand-off", tag, now_ns, due_ns);
@@ -161,6 +161,7 @@ void sl_zil_init(struct sl_zil *zil, const struct sl_zil_config *config, struct 
 		 struct sl_cpu *cpu, struct sl_trace *trace)
 {
 	*zil = (struct sl_zil){.config = *config, .loop = loop, .cpu = cpu, .trace = trace};
+	sl_jitter_init(&zil->jitter, config->delay_p99, config->delay_p999, config->seed, "ZIL hand-offs");
 	sl_zil_2014_init(zil);
 	sl_zil_lwb_init(zil);
 }

@@ -37,6 +37,7 @@
 #include "sim/base/loop.h"
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
+#include "sim/device/jitter.h"
 #include "sim/zfs/history.h"
 #include "sim/zfs/placed.h"
 #include "sim/zfs/txg.h"
@@ -76,9 +77,11 @@ struct sl_zil_config {
 	    *txg; /* borrowed: what is dirty limits asynchronous writes; NULL = nothing does */
 	struct sl_placed *placed; /* borrowed: records that are in place already; NULL = none ever are */
 	bool has_slog;
-	bool throughput;         /* logbias=throughput */
-	int64_t commit_cpu_ns;   /* per batch (2014) or block */
-	int64_t commit_delay_ns; /* and what it waits for threads to take over, on no CPU */
+	bool throughput;              /* logbias=throughput */
+	int64_t commit_cpu_ns;        /* per batch (2014) or block */
+	int64_t commit_delay_ns;      /* and what it waits for threads to take over, on no CPU */
+	double delay_p99, delay_p999; /* its percentiles over its median; up to 1 = always the same */
+	uint64_t seed;
 	int64_t lone_latency_ns; /* 2.1 and later: of the blocks of one writer, who used the log before */
 	int64_t indirect_cpu_ns; /* per record written in place */
 	double copy_bps;         /* copying data into log blocks */
@@ -150,6 +153,7 @@ struct sl_zil {
 	struct sl_loop *loop;
 	struct sl_cpu *cpu;
 	struct sl_trace *trace;
+	struct sl_jitter jitter; /* of hand-offs */
 	struct sl_zil_list sync,
 	    async; /* sync: goes out with the next batch; async: when its file is committed */
 	struct sl_zil_waiter *queued, **queued_tail; /* for the next batch */

@@ -40,7 +40,7 @@ int64_t sl_zil_record_bytes(const struct sl_zil *zil);
 
 /* The CPU has done its part of a commit: other threads take over, which takes commit_delay_ns, then
  * zil->hand_off or a block's fires. `tag`: for the trace. */
-void sl_zil_hand_off(const struct sl_zil *zil, int64_t now_ns, struct sl_timer *hand_off, uint64_t tag);
+void sl_zil_hand_off(struct sl_zil *zil, int64_t now_ns, struct sl_timer *hand_off, uint64_t tag);
 
 /* Fires a list of waiters; `failed`: their log block was lost. */
 void sl_zil_wake(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter, bool failed);
