@@ -121,6 +121,10 @@ int64_t sl_track_hit_ns(struct sl_track *track, int64_t now_ns, int64_t start, i
 
 void sl_track_forget(struct sl_track *track, int64_t start, int64_t end)
 {
+	if (track->uses ==
+	    0) { /* nothing was read from the disk yet: a log, or a pool that lives in the ARC */
+		return;
+	}
 	for (int i = 0; i < track->n; i++) {
 		struct sl_track_segment *segment = &track->segments[i];
 		int64_t known = segment == track->ahead ? segment->limit : segment->end;
