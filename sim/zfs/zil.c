@@ -7,7 +7,7 @@
 
 #define DEFER_TXGS 2 /* TXG_DEFER_SIZE */
 
-static void list_add(struct sl_zil_list *list, const struct sl_zil_itx *itx)
+static struct sl_zil_itx *list_add(struct sl_zil_list *list)
 {
 	if (list->count == list->room) {
 		uint32_t room = list->room ? 2 * list->room : 64;
@@ -19,7 +19,7 @@ static void list_add(struct sl_zil_list *list, const struct sl_zil_itx *itx)
 		list->items = items;
 		list->room = room;
 	}
-	list->items[list->count++] = *itx;
+	return &list->items[list->count++];
 }
 
 static void list_drop_synced(struct sl_zil_list *list, uint64_t txg)
@@ -178,12 +178,12 @@ void sl_zil_fini(struct sl_zil *zil)
 
 void sl_zil_add_commit(struct sl_zil *zil, struct sl_zil_waiter *waiter)
 {
-	list_add(&zil->sync, &(struct sl_zil_itx){.waiter = waiter});
+	*list_add(&zil->sync) = (struct sl_zil_itx){.waiter = waiter};
 }
 
-void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync)
+struct sl_zil_itx *sl_zil_add(struct sl_zil *zil, bool sync)
 {
-	list_add(sync ? &zil->sync : &zil->async, itx);
+	return list_add(sync ? &zil->sync : &zil->async);
 }
 
 /* fsync moves the file's asynchronous records to the synchronous list, in order. */
@@ -193,7 +193,7 @@ static void move_async(struct sl_zil *zil, uint64_t file)
 
 	for (uint32_t i = 0; i < zil->async.count; i++) {
 		if (zil->async.items[i].file == file) {
-			list_add(&zil->sync, &zil->async.items[i]);
+			*list_add(&zil->sync) = zil->async.items[i];
 		} else {
 			zil->async.items[kept++] = zil->async.items[i];
 		}

@@ -10,8 +10,9 @@
 #define SL_ZIL_MAX_BLOCK 131072u /* zil_maxblocksize */
 #define SL_ZIL_MAX_DATA (SL_ZIL_MAX_BLOCK - SL_ZIL_CHAIN_HEADER - SL_ZIL_WRITE_HEADER)
 
-/* Adds a record to those that go out with the next commit, or when their file is committed. */
-void sl_zil_add(struct sl_zil *zil, const struct sl_zil_itx *itx, bool sync);
+/* A new record, for the caller to fill in, of those that go out with the next commit, or when their file is
+ * committed. Valid until the next one is added. */
+struct sl_zil_itx *sl_zil_add(struct sl_zil *zil, bool sync);
 
 /* 2.1 and later: adds a commit, which waits for all before it. */
 void sl_zil_add_commit(struct sl_zil *zil, struct sl_zil_waiter *waiter);

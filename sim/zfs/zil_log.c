@@ -72,9 +72,11 @@ static void log_write(struct sl_zil *zil, const struct sl_zil_change *change, in
 		} else if (zil->config.generation == SL_ZIL_2014 && bytes > SL_ZIL_MAX_DATA) {
 			part = PART_2014;
 		}
-		itx.record = (uint64_t)offset_bytes / zil->config.recordsize_bytes;
+		if (itx.indirect) {
+			itx.record = (uint64_t)offset_bytes / zil->config.recordsize_bytes;
+		}
 		itx.bytes = itx.indirect ? 0 : part;
-		sl_zil_add(zil, &itx, sync);
+		*sl_zil_add(zil, sync) = itx;
 		sl_zil_space_take(&zil->wrlog, itx.txg,
 				  change->meta ? 0 : itx.bytes); /* dsl_pool_wrlog_count */
 		offset_bytes += part;
