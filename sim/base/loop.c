@@ -75,10 +75,12 @@ static bool loop_is_stopped(struct sl_loop *loop)
 /* In virtual time nothing happens between two timers: time jumps from one to the next. */
 static int loop_run_virtual(struct sl_loop *loop, int64_t until_ns, struct sl_err *err)
 {
+	int64_t last_ns = until_ns < SL_NEVER ? until_ns : SL_NEVER - 1;
+
 	while (!loop->stop && loop->error == 0) {
 		int64_t due_ns = sl_pending_due(&loop->pending);
 
-		if (due_ns > until_ns || due_ns == SL_NEVER) {
+		if (due_ns > last_ns) {
 			loop->now_ns =
 			    until_ns < SL_NEVER && until_ns > loop->now_ns ? until_ns : loop->now_ns;
 			return 0;

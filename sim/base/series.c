@@ -17,11 +17,15 @@ static void widen(struct sl_series *series)
 
 void sl_series_count(struct sl_series *series, int64_t now_ns)
 {
+	int64_t at;
+
 	series->step_ns = series->step_ns > 0 ? series->step_ns : STEP_NS;
-	while (now_ns / series->step_ns >= SL_SERIES_MAX) {
+	at = now_ns / series->step_ns;
+	while (at >= SL_SERIES_MAX) {
 		widen(series);
+		at = now_ns / series->step_ns;
 	}
-	series->rate[now_ns / series->step_ns] += 1;
+	series->rate[at] += 1;
 }
 
 void sl_series_finish(struct sl_series *series, int64_t end_ns)
