@@ -1,5 +1,7 @@
 /* What the control socket of `sloglab serve` can do to the box. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,13 +66,33 @@ static int verb_stall(void *arg, const struct sl_verb_call *call)
 	return rc;
 }
 
+/* What of the acknowledged writes is gone, in lines of "name value". */
+static void powercut_say(const struct sl_outcome *outcome, char *reply, size_t size)
+{
+	char why[256];
+
+	if (outcome->lost == 0) {
+		(void)snprintf(reply, size, "lost_writes 0\n");
+		return;
+	}
+	sl_outcome_why(outcome, why, sizeof(why));
+	(void)snprintf(reply, size,
+		       "lost_writes %" PRIu64 "\nlost_bytes %" PRId64 "\nlost_age %.1fms\nwhy %s\n",
+		       outcome->lost, outcome->lost_bytes, (double)outcome->window_ns / 1e6, why);
+}
+
 static int verb_powercut(void *arg, const struct sl_verb_call *call)
 {
 	struct sl_serve *serve = arg;
 	int64_t off_ns = 0;
 	int rc = call->n > 1 ? time_parse(call->word[1], OFF_MAX_S, &off_ns, call->err) : 0;
+	struct sl_outcome outcome;
 
-	return rc < 0 ? rc : sl_pool_server_powercut(serve->server, off_ns, call->err);
+	rc = rc < 0 ? rc : sl_pool_server_powercut(serve->server, off_ns, &outcome, call->err);
+	if (rc == 0) {
+		powercut_say(&outcome, call->reply, call->size);
+	}
+	return rc;
 }
 
 /* The box with another list of log devices takes over. */

@@ -126,6 +126,7 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	    .dirty_max_bytes = config->dirty_max_bytes ? config->dirty_max_bytes : SL_DATASTORE_DIRTY_MAX,
 	    .capacity_bytes = config->capacity_bytes,
 	    .host_durable = config->host_durable,
+	    .undo = config->undo,
 	    .progress = config->progress,
 	    .progress_arg = config->progress_arg,
 	    .notice = config->notice,
@@ -218,6 +219,11 @@ void sl_datastore_kill(struct sl_datastore *ds)
 	sl_hist_fini(&ds->timing.modelled);
 	free(ds->conns.buf);
 	free(ds);
+}
+
+int sl_datastore_roll_back(struct sl_datastore *ds, bool (*is_gone)(void *arg, uint32_t id), void *arg)
+{
+	return sl_files_roll_back(ds->tree, is_gone, arg);
 }
 
 uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds)

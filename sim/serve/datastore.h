@@ -13,6 +13,7 @@
 #include "sim/base/loop.h"
 #include "sim/nfs3/nfs3.h"
 #include "sim/serve/notice.h"
+#include "sim/serve/undo.h"
 #include "sim/store/store.h"
 
 #define SL_DATASTORE_DIRTY_MAX (256ull << 20)
@@ -47,6 +48,7 @@ struct sl_datastore_config {
 	struct sl_notice notice;  /* what the operator should know of the folder, when it opens and later */
 	uint32_t max_connections; /* 0 = SL_DATASTORE_MAX_CONNECTIONS */
 	bool sync_disabled;       /* stable writes are volatile until the store syncs */
+	struct sl_undo *undo; /* borrowed: what a cut may take from the files is kept there; NULL: nothing */
 };
 
 /* Lateness of replies against the model: what tells whether the timing can be trusted. */
@@ -70,6 +72,8 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 void sl_datastore_free(struct sl_datastore *ds);
 /* A power cut: the same without the sync, unstable data is gone. Accepts NULL. */
 void sl_datastore_kill(struct sl_datastore *ds);
+/* Just before it: takes from the files the writes that is_gone knows (undo.h). 0 or a negative errno. */
+int sl_datastore_roll_back(struct sl_datastore *ds, bool (*is_gone)(void *arg, uint32_t id), void *arg);
 uint16_t sl_datastore_nfs_port(const struct sl_datastore *ds);
 uint16_t sl_datastore_mount_port(const struct sl_datastore *ds);
 /* A snapshot, valid until the next call. */

@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FILEDATA_OPEN_MAX 256u
-#define HOST_ASK_BYTES (16u << 20)
 
 static int64_t timespec_ns(const struct timespec *ts)
 {
@@ -232,6 +230,19 @@ static int file_write(struct sl_filedata *data, struct sl_file *file, uint64_t o
 	return fd < 0 ? fd : 0;
 }
 
+static int undo_read(void *arg, struct sl_undo_file *undo, uint64_t offset, uint8_t *buf, uint32_t bytes)
+{
+	return file_read(arg, sl_container_of(undo, struct sl_file, undo), offset, buf, bytes);
+}
+
+static int undo_note(struct sl_filedata *data, struct sl_file *file, uint64_t offset, uint32_t bytes,
+		     bool stable)
+{
+	return data->undo ? sl_undo_note(data->undo, &file->undo, file->size_bytes, offset, bytes,
+					 stable ? undo_read : NULL, data)
+			  : 0;
+}
+
 static int write_stable(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const uint8_t *buf,
 			uint32_t bytes)
 {
@@ -353,38 +364,6 @@ int sl_filedata_read(struct sl_filedata *data, struct sl_file *file, uint64_t of
 	return 0;
 }
 
-/* Of the modelled pool; unstable pages count as if they were written. */
-static uint64_t room_left(const struct sl_filedata *data)
-{
-	uint64_t taken = data->used_bytes + data->dirty_bytes;
-
-	return data->capacity_bytes > taken ? data->capacity_bytes - taken : 0;
-}
-
-/*
- * Unstable data takes no room on the host until it is written out, when it is too late to refuse it. So the
- * host is asked before, every so many bytes.
- */
-static bool host_has_room(struct sl_filedata *data, uint32_t bytes)
-{
-	struct statvfs st;
-	uint64_t free_bytes;
-
-	if (data->host_left < bytes) {
-		if (fstatvfs(data->dirfd, &st) < 0) {
-			return true; /* the write itself will tell */
-		}
-		free_bytes = (uint64_t)st.f_bavail * st.f_frsize;
-		free_bytes = free_bytes > data->dirty_bytes ? free_bytes - data->dirty_bytes : 0;
-		data->host_left = free_bytes < HOST_ASK_BYTES ? free_bytes : HOST_ASK_BYTES;
-	}
-	if (data->host_left < bytes) {
-		return false;
-	}
-	data->host_left -= bytes;
-	return true;
-}
-
 int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t offset, const void *buf,
 		      uint32_t bytes, bool stable)
 {
@@ -399,9 +378,13 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t o
 	}
 	/* Bytes written inside a file without holes need no further room. */
 	grows = offset + bytes > file->size_bytes || sl_filedata_used(file) < file->size_bytes;
-	if (grows && ((data->capacity_bytes > 0 && room_left(data) < bytes) ||
-		      (!stable && !host_has_room(data, bytes)))) {
+	if (grows && ((data->capacity_bytes > 0 && sl_filedata_free(data) < bytes) ||
+		      (!stable && !sl_filedata_host_has_room(data, bytes)))) {
 		return -ENOSPC;
+	}
+	rc = undo_note(data, file, offset, bytes, stable);
+	if (rc) {
+		return rc;
 	}
 	rc = stable ? write_stable(data, file, offset, buf, bytes)
 		    : write_unstable(data, file, offset, buf, bytes);
@@ -409,6 +392,7 @@ int sl_filedata_write(struct sl_filedata *data, struct sl_file *file, uint64_t o
 		used_ask(data, file);
 	}
 	if (rc) {
+		sl_undo_cancel(data->undo);
 		return rc;
 	}
 	if (file->size_bytes < offset + bytes) {
@@ -434,7 +418,8 @@ int sl_filedata_commit(struct sl_filedata *data, struct sl_file *file)
 	if (fd < 0) {
 		return fd;
 	}
-	rc = sl_overlay_write(&file->overlay, fd, file->size_bytes);
+	rc = data->undo ? sl_undo_flush(data->undo, &file->undo, undo_read, data) : 0;
+	rc = rc ? rc : sl_overlay_write(&file->overlay, fd, file->size_bytes);
 	if (rc == 0) {
 		unsynced_add(data, file);
 		dirty_drop(data, file);
@@ -502,6 +487,9 @@ int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_
 	file->size_bytes = size_bytes;
 	used_ask(data, file);
 	unsynced_add(data, file);
+	if (data->undo) {
+		sl_undo_resize(data->undo, &file->undo, size_bytes);
+	}
 	return 0;
 }
 
@@ -523,14 +511,40 @@ int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_file *file)
 	return futimens(fd, times) < 0 ? -errno : 0;
 }
 
+static int roll_back_write(void *arg, struct sl_undo_file *undo, uint64_t offset, const uint8_t *buf,
+			   uint32_t bytes)
+{
+	struct sl_filedata *data = arg;
+	struct sl_file *file = sl_container_of(undo, struct sl_file, undo);
+
+	unsynced_add(data, file);
+	return file_write(data, file, offset, buf, bytes);
+}
+
+static int roll_back_resize(void *arg, struct sl_undo_file *undo, uint64_t size_bytes)
+{
+	int fd = fd_get(arg, sl_container_of(undo, struct sl_file, undo));
+	struct stat st;
+
+	if (fd < 0) {
+		return fd;
+	}
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size == size_bytes) {
+		return 0;
+	}
+	return ftruncate(fd, (off_t)size_bytes) < 0 ? -errno : 0;
+}
+
+int sl_filedata_roll_back(struct sl_filedata *data, bool (*is_gone)(void *arg, uint32_t id), void *arg)
+{
+	struct sl_undo_sink sink = {.write = roll_back_write, .resize = roll_back_resize, .arg = data};
+
+	return data->undo ? sl_undo_roll_back(data->undo, is_gone, arg, &sink) : 0;
+}
+
 uint64_t sl_filedata_used(const struct sl_file *file)
 {
 	return file->used_bytes + (uint64_t)file->overlay.count * SL_OVERLAY_PAGE;
-}
-
-uint64_t sl_filedata_free(const struct sl_filedata *data)
-{
-	return room_left(data);
 }
 
 void sl_filedata_forget(struct sl_filedata *data, struct sl_file *file, bool remove_file)
@@ -542,6 +556,9 @@ void sl_filedata_forget(struct sl_filedata *data, struct sl_file *file, bool rem
 	}
 	unsynced_drop(data, file);
 	dirty_drop(data, file);
+	if (data->undo) {
+		sl_undo_forget(data->undo, &file->undo);
+	}
 	fd_close(data, file);
 	if (remove_file && file->named) {
 		used_set(data, file, 0);

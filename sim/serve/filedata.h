@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/serve/overlay.h"
+#include "sim/serve/undo.h"
 #include "sim/store/inodes.h"
 
 /* What a durable tree keeps of a file. The target of a symbolic link is the content of its file. */
@@ -22,6 +23,7 @@ struct sl_file {
 	struct sl_file *dirty_prev, *dirty_next;
 	struct sl_file *unsynced_prev, *unsynced_next;
 	struct sl_overlay overlay;
+	struct sl_undo_file undo;
 };
 
 /* Zero-initialise, then set dirfd, the bounds and `durable`. Files are borrowed; they leave through
@@ -34,8 +36,9 @@ struct sl_filedata {
 	uint64_t
 	    host_left; /* room on the host that unstable data may still count on before it is asked again */
 	bool durable;  /* stable data is on the host's disk when sl_filedata_sync has returned 0 */
-	bool unsynced_names; /* of new files in the folder */
-	int broken;          /* what a sync failed with */
+	bool unsynced_names;  /* of new files in the folder */
+	int broken;           /* what a sync failed with */
+	struct sl_undo *undo; /* borrowed: what a cut may take from the files; NULL: nothing */
 	uint32_t open_count;
 	struct sl_file *lru_first, *lru_last;     /* open descriptors, oldest use first */
 	struct sl_file *dirty_first, *dirty_last; /* files with unstable data, oldest first */
@@ -75,6 +78,12 @@ int sl_filedata_sync_cost(struct sl_filedata *data, int64_t *ret_ns);
 int sl_filedata_set_mtime(struct sl_filedata *data, struct sl_file *file);
 /* Bytes the file occupies, unstable data included. */
 uint64_t sl_filedata_used(const struct sl_file *file);
+/* A cut of the power takes from the files the writes that is_gone knows (undo.h). Unstable data stays in
+ * memory: the caller drops it. */
+int sl_filedata_roll_back(struct sl_filedata *data, bool (*is_gone)(void *arg, uint32_t id), void *arg);
+/* Has the host room for so many bytes of unstable data? They take none until they are written out, when it is
+ * too late to refuse them. */
+bool sl_filedata_host_has_room(struct sl_filedata *data, uint32_t bytes);
 /* Bytes left of capacity_bytes. */
 uint64_t sl_filedata_free(const struct sl_filedata *data);
 /* Drops unstable data and closes the descriptor; with `remove_file` the file goes too. */

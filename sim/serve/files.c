@@ -518,6 +518,7 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->data.dirty_max_bytes = options->dirty_max_bytes;
 	files->data.capacity_bytes = options->capacity_bytes;
 	files->data.durable = options->host_durable;
+	files->data.undo = options->undo;
 	files->tree.settles = options->host_durable;
 	rc = sl_recover(&files->folder, &files->names, &files->data, err);
 	if (rc) {
@@ -541,4 +542,9 @@ struct sl_files_syncs sl_files_syncs(struct sl_tree *tree)
 int sl_files_sync_cost(struct sl_tree *tree, int64_t *ret_ns)
 {
 	return sl_filedata_sync_cost(&files_of(tree)->data, ret_ns);
+}
+
+int sl_files_roll_back(struct sl_tree *tree, bool (*is_gone)(void *arg, uint32_t id), void *arg)
+{
+	return sl_filedata_roll_back(&files_of(tree)->data, is_gone, arg);
 }

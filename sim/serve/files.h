@@ -10,6 +10,7 @@
 
 #include "sim/base/err.h"
 #include "sim/serve/notice.h"
+#include "sim/serve/undo.h"
 #include "sim/store/tree.h"
 
 struct sl_files_options {
@@ -17,6 +18,7 @@ struct sl_files_options {
 	uint64_t dirty_max_bytes; /* UNSTABLE data kept in memory */
 	uint64_t capacity_bytes;  /* size of the modelled pool; 0 = what the host has */
 	bool host_durable;        /* stable means on the host's disk once settle() has returned 0 */
+	struct sl_undo *undo; /* borrowed; what a cut may take from the files is kept there; NULL: nothing */
 	/* Told now and then while a journal is replayed (bytes); may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -35,6 +37,8 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 
 /* The 16 random bytes that were drawn when the folder was made. `tree` is one of sl_files_open. */
 void sl_files_key(struct sl_tree *tree, uint8_t ret[16]);
+/* As sl_filedata_roll_back. */
+int sl_files_roll_back(struct sl_tree *tree, bool (*is_gone)(void *arg, uint32_t id), void *arg);
 struct sl_files_syncs sl_files_syncs(struct sl_tree *tree);
 /* As sl_filedata_sync_cost. */
 int sl_files_sync_cost(struct sl_tree *tree, int64_t *ret_ns);

@@ -31,6 +31,7 @@ struct sl_pacer {
 	bool instant;
 	int64_t credit_cap_ns, credit_ns;
 	struct sl_pacer_client *client;
+	struct sl_pacer_watch watch;
 	struct sl_slab slab;
 	struct paced *in_service;
 	struct paced *ready_first, **ready_end;
@@ -138,6 +139,9 @@ static void model_done(struct sl_timer *timer, int64_t now_ns)
 	struct sl_pacer *pacer = paced->pacer;
 
 	paced->done_ns = now_ns;
+	if (pacer->watch.done) {
+		pacer->watch.done(pacer->watch.arg, paced->submit_ns, now_ns, &paced->inner);
+	}
 	if (!pacer->model) {
 		/* The store runs on the wall loop: this is a callback of it already. */
 		paced_deliver(pacer, paced);
@@ -213,6 +217,9 @@ static void paced_start(struct sl_pacer *pacer, struct paced *paced, int64_t cre
 	}
 	paced->submit_ns = at_ns;
 	pacer->n_modelled++;
+	if (pacer->watch.sent) {
+		pacer->watch.sent(pacer->watch.arg, at_ns, &paced->inner);
+	}
 	sl_store_submit(pacer->store, at_ns, &paced->inner);
 }
 
@@ -238,13 +245,13 @@ static void swap_finish(struct sl_pacer *pacer)
 	store_attach(pacer, swap.model, swap.store);
 	pacer->synced = true;
 	pacer->synced_ns = sl_loop_now(pacer->wall);
+	swap.retired(swap.arg);
 	while (swap.held_first) {
 		struct paced *paced = swap.held_first;
 
 		swap.held_first = paced->ready_next;
 		paced_start(pacer, paced, 0);
 	}
-	swap.retired(swap.arg);
 }
 
 static void wake_fire(struct sl_timer *timer, int64_t now_ns)
@@ -359,6 +366,11 @@ void sl_pacer_free(struct sl_pacer *pacer)
 	sl_slab_fini(&pacer->slab);
 	sl_hist_fini(&pacer->modelled);
 	free(pacer);
+}
+
+void sl_pacer_set_watch(struct sl_pacer *pacer, const struct sl_pacer_watch *watch)
+{
+	pacer->watch = *watch;
 }
 
 struct sl_store *sl_pacer_store(struct sl_pacer *pacer)

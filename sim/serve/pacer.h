@@ -28,6 +28,14 @@ struct sl_pacer_client {
 	void (*idle)(struct sl_pacer_client *self);
 };
 
+/* Who wants to know what the model is asked, in its own time: `sent` before the store has it (and may number
+ * a WRITE), `done` when it completes. What never sees the model is not told. */
+struct sl_pacer_watch {
+	void (*sent)(void *arg, int64_t model_ns, struct sl_store_req *req);
+	void (*done)(void *arg, int64_t sent_ns, int64_t model_ns, const struct sl_store_req *req);
+	void *arg;
+};
+
 struct sl_pacer;
 
 /* `model` is the virtual loop `store` runs on, or NULL when it runs on the wall loop itself (null store). All
@@ -36,6 +44,8 @@ struct sl_pacer *sl_pacer_new(struct sl_loop *wall, struct sl_loop *model, struc
 			      int64_t credit_cap_ns);
 /* Finishes what is in service (in virtual time, at once), then frees. Accepts NULL. */
 void sl_pacer_free(struct sl_pacer *pacer);
+/* From now on; zeroed at first: nobody. */
+void sl_pacer_set_watch(struct sl_pacer *pacer, const struct sl_pacer_watch *watch);
 /* The store to submit to; its requests complete on the wall loop, with the modelled completion as their
  * now_ns. */
 struct sl_store *sl_pacer_store(struct sl_pacer *pacer);
@@ -51,7 +61,8 @@ void sl_pacer_latency(struct sl_pacer *pacer, bool on);
 void sl_pacer_stall(struct sl_pacer *pacer, int64_t stall_ns);
 /* Puts another store, on a loop of its own that nobody has run yet, in the place of the present one, as soon
  * as that has nothing in service; what arrives until then waits. Both are told as synced then, and `retired`
- * is called, once, when the old pair may be freed. -EBUSY while an earlier swap is under way. */
+ * is called, once, when the old pair may be freed and before the new one is asked for anything. -EBUSY while
+ * an earlier swap is under way. */
 int sl_pacer_swap(struct sl_pacer *pacer, struct sl_loop *model, struct sl_store *store,
 		  void (*retired)(void *arg), void *arg);
 /* Something happens to the model that no request asked for (a disk dies): calls `event` with the model at the

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/serve/pacer.h"
+#include "sim/serve/promises.h"
 #include "sim/stack/result.h"
 
+#define SIDES_MAX 2
 #define SLOP_MAX (128.0 * 1024 * 1024 * 1024)
 
 /* A modelled pool on a virtual loop of its own. */
@@ -13,6 +16,12 @@ struct pool_model {
 	struct sl_loop *loop; /* NULL: none */
 	struct sl_store *store;
 	struct sl_pool *pool; /* part of store */
+	struct sl_promises *promises;
+};
+
+/* A log device that has died, or one side of it: it stays dead when the power comes back. */
+struct dead_log {
+	int device, side;
 };
 
 struct sl_pool_server {
@@ -21,34 +30,71 @@ struct sl_pool_server {
 	struct pool_model model;
 	struct pool_model next; /* waits for the present one to finish */
 	struct sl_datastore *ds;
+	struct sl_undo undo;
+	struct dead_log dead[SL_BOX_LOG_MAX * SIDES_MAX];
+	int n_dead;
 	struct sl_timer power_on;
 	struct sl_err lost;
+	struct sl_outcome outcome; /* of the last cut */
 	uint32_t cuts;
 };
 
+/* Accepts one that was only partly made. */
 static void model_free(struct pool_model *model)
 {
-	if (model->loop) {
-		sl_store_free(model->store);
-		sl_loop_free(model->loop);
-		*model = (struct pool_model){0};
-	}
+	sl_store_free(model->store);
+	sl_promises_free(model->promises);
+	sl_loop_free(model->loop);
+	*model = (struct pool_model){0};
 }
 
-static int model_new(const struct sl_box *box, uint64_t seed, struct pool_model *ret, struct sl_err *err)
+static bool at_risk(void *arg, uint32_t write)
+{
+	return sl_promises_at_risk(arg, write);
+}
+
+/* What was written to the files and is not at risk any more need not be kept twice. */
+static void model_settled(void *arg)
+{
+	struct sl_pool_server *server = arg;
+
+	sl_undo_settle(&server->undo, at_risk, server->model.promises);
+}
+
+static int model_new(struct sl_pool_server *server, const struct sl_box *box, struct pool_model *ret,
+		     struct sl_err *err)
 {
 	int rc;
 
 	ret->loop = sl_loop_new_virtual();
-	if (!ret->loop) {
+	ret->promises = sl_promises_new(box, model_settled, server);
+	if (!ret->loop || !ret->promises) {
+		model_free(ret);
 		return sl_err_set(err, -ENOMEM, "datastore: out of memory");
 	}
-	rc = sl_stack_store(box, ret->loop, seed, &ret->store, &ret->pool, err);
+	rc = sl_stack_store(box, ret->loop, server->config.seed, sl_promises_record(ret->promises),
+			    &ret->store, &ret->pool, err);
 	if (rc < 0) {
-		sl_loop_free(ret->loop);
-		*ret = (struct pool_model){0};
+		model_free(ret);
 	}
 	return rc;
+}
+
+static void request_sent(void *arg, int64_t model_ns, struct sl_store_req *req)
+{
+	struct sl_pool_server *server = arg;
+
+	sl_promises_sent(server->model.promises, model_ns, req);
+	if (req->op == SL_STORE_WRITE) {
+		sl_undo_name(&server->undo, req->write);
+	}
+}
+
+static void request_done(void *arg, int64_t sent_ns, int64_t model_ns, const struct sl_store_req *req)
+{
+	struct sl_pool_server *server = arg;
+
+	sl_promises_done(server->model.promises, sent_ns, model_ns, req);
 }
 
 /*
@@ -82,11 +128,16 @@ static uint64_t pool_bytes(const struct sl_box *box)
 static int server_open(struct sl_pool_server *server, struct sl_err *err)
 {
 	struct sl_datastore_config *config = &server->config.datastore;
-	int rc = model_new(&server->box, server->config.seed, &server->model, err);
+	struct sl_pacer_watch watch = {.sent = request_sent, .done = request_done, .arg = server};
+	int rc = model_new(server, &server->box, &server->model, err);
 
 	if (rc < 0) {
 		return rc;
 	}
+	for (int i = 0; i < server->n_dead; i++) {
+		(void)sl_pool_fail_log(server->model.pool, 0, server->dead[i].device, server->dead[i].side);
+	}
+	config->undo = &server->undo;
 	config->model_loop = server->model.loop;
 	config->store = server->model.store;
 	if (config->capacity_bytes == 0) {
@@ -104,6 +155,7 @@ static int server_open(struct sl_pool_server *server, struct sl_err *err)
 	if (server->config.pace > 0) {
 		sl_pacer_set_pace(sl_datastore_pacer(server->ds), server->config.pace);
 	}
+	sl_pacer_set_watch(sl_datastore_pacer(server->ds), &watch);
 	sl_pacer_latency(sl_datastore_pacer(server->ds), !server->config.instant);
 	return 0;
 }
@@ -131,8 +183,10 @@ int sl_pool_server_new(const struct sl_pool_server_config *config, struct sl_poo
 	server->box = *config->box;
 	server->config.box = NULL;
 	server->power_on.fire = power_on_fire;
+	sl_undo_init(&server->undo);
 	rc = server_open(server, err);
 	if (rc < 0) {
+		sl_undo_fini(&server->undo);
 		free(server);
 		return rc;
 	}
@@ -149,6 +203,7 @@ void sl_pool_server_free(struct sl_pool_server *server)
 	sl_datastore_free(server->ds);
 	model_free(&server->model);
 	model_free(&server->next);
+	sl_undo_fini(&server->undo);
 	free(server);
 }
 
@@ -170,13 +225,23 @@ int64_t sl_pool_server_uptime(const struct sl_pool_server *server)
 	return server->model.loop ? sl_loop_now(server->model.loop) : 0;
 }
 
+static bool never_at_risk(void *arg, uint32_t write)
+{
+	(void)arg;
+	(void)write;
+	return false;
+}
+
 static void model_retired(void *arg)
 {
 	struct sl_pool_server *server = arg;
 
+	/* All that it was asked counts as synced; the new pool counts its writes from 1 again. */
+	sl_undo_settle(&server->undo, never_at_risk, NULL);
 	model_free(&server->model);
 	server->model = server->next;
 	server->next = (struct pool_model){0};
+	server->n_dead = 0;
 }
 
 int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *box, struct sl_err *err)
@@ -189,7 +254,7 @@ int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *bo
 	if (server->next.loop) {
 		return sl_err_set(err, -EBUSY, "an earlier change waits for its txg; try again");
 	}
-	rc = model_new(box, server->config.seed, &server->next, err);
+	rc = model_new(server, box, &server->next, err);
 	if (rc < 0) {
 		return rc;
 	}
@@ -222,25 +287,43 @@ void sl_pool_server_stall(struct sl_pool_server *server, int64_t stall_ns)
 }
 
 struct failure {
-	struct sl_pool *pool;
-	int device, side, rc;
+	struct sl_pool_server *server;
+	struct dead_log log;
+	int rc;
 };
+
+static bool log_is_dead(const struct sl_pool_server *server)
+{
+	for (int i = 0; i < server->box.n_log; i++) {
+		if (!sl_pool_log_dead(server->model.pool, i)) {
+			return false;
+		}
+	}
+	return server->box.n_log > 0;
+}
 
 static void failure_happens(void *arg, int64_t model_ns)
 {
 	struct failure *failure = arg;
+	struct sl_pool_server *server = failure->server;
 
-	failure->rc = sl_pool_fail_log(failure->pool, model_ns, failure->device, failure->side);
+	failure->rc = sl_pool_fail_log(server->model.pool, model_ns, failure->log.device, failure->log.side);
+	if (failure->rc == 0 && log_is_dead(server)) {
+		sl_promises_log_dead(server->model.promises, model_ns);
+	}
 }
 
 int sl_pool_server_fail_log(struct sl_pool_server *server, int device, int side, struct sl_err *err)
 {
-	struct failure failure = {.pool = server->model.pool, .device = device, .side = side};
+	struct failure failure = {.server = server, .log = {device, side}};
 
 	if (!server->ds) {
 		return sl_err_set(err, -EBUSY, "the power is off; wait until it is back");
 	}
 	sl_pacer_happen(sl_datastore_pacer(server->ds), failure_happens, &failure);
+	if (failure.rc == 0 && server->n_dead < SL_BOX_LOG_MAX * SIDES_MAX) {
+		server->dead[server->n_dead++] = failure.log;
+	}
 	return failure.rc < 0
 		   ? sl_err_set(err, failure.rc,
 				"log device %d: there is no such device or side, or it is dead already",
@@ -258,20 +341,39 @@ const char *sl_pool_server_log(const struct sl_pool_server *server, int device, 
 	return server->box.log[device].name;
 }
 
-int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err)
+static void cut_happens(void *arg, int64_t model_ns)
+{
+	struct sl_pool_server *server = arg;
+
+	sl_promises_cut(server->model.promises, model_ns, &server->outcome);
+}
+
+static bool is_gone(void *arg, uint32_t write)
+{
+	return sl_promises_is_gone(arg, write);
+}
+
+int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_outcome *ret,
+			    struct sl_err *err)
 {
 	struct sl_loop *loop = server->config.datastore.loop;
+	int rc;
 
 	if (!server->ds) {
 		return sl_err_set(err, -EBUSY, "the power is off already");
 	}
 	server->cuts++;
+	sl_pacer_happen(sl_datastore_pacer(server->ds), cut_happens, server);
+	rc = sl_datastore_roll_back(server->ds, is_gone, server->model.promises);
+	*ret = server->outcome;
 	sl_datastore_kill(server->ds);
 	server->ds = NULL;
 	model_free(&server->model);
 	model_free(&server->next);
 	sl_loop_arm(loop, &server->power_on, sl_loop_clock(loop) + off_ns);
-	return 0;
+	return rc < 0
+		   ? sl_err_set(err, rc, "not all that the cut takes could be taken back: %s", strerror(-rc))
+		   : 0;
 }
 
 const struct sl_err *sl_pool_server_lost(const struct sl_pool_server *server)

@@ -10,6 +10,7 @@
 #include "sim/base/err.h"
 #include "sim/scenario/box.h"
 #include "sim/serve/datastore.h"
+#include "sim/stack/audit.h"
 #include "sim/zfs/pool.h"
 
 struct sl_pool_server_config {
@@ -55,9 +56,11 @@ int sl_pool_server_fail_log(struct sl_pool_server *server, int device, int side,
  * last one. Valid until the next change. */
 const char *sl_pool_server_log(const struct sl_pool_server *server, int device, bool *ret_dead);
 
-/* Connections break, unstable data is gone; off_ns later the server is back with another write verifier. When
- * it cannot come back the loop stops and sl_pool_server_lost says why. */
-int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_err *err);
+/* Connections break, unstable data is gone, and so is what the modelled disks had promised and lost: *ret
+ * says what of it had been acknowledged. off_ns later the server is back with another write verifier. When it
+ * cannot come back the loop stops and sl_pool_server_lost says why. */
+int sl_pool_server_powercut(struct sl_pool_server *server, int64_t off_ns, struct sl_outcome *ret,
+			    struct sl_err *err);
 /* NULL while all is well, else the error that keeps the server from coming back. */
 const struct sl_err *sl_pool_server_lost(const struct sl_pool_server *server);
 uint32_t sl_pool_server_cuts(const struct sl_pool_server *server);

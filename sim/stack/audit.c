@@ -13,6 +13,9 @@ static bool survives(const struct sl_audit *audit)
 /* When those outside the reach of the cut took the write for durable. */
 static int64_t acknowledged_ns(const struct sl_audit *audit, const struct sl_ledger_write *write)
 {
+	if (audit->options.served) {
+		return write->committed_ns;
+	}
 	return survives(audit) ? write->replied_ns : write->promised_ns;
 }
 
@@ -20,6 +23,9 @@ uint64_t sl_audit_acknowledged(const struct sl_audit *audit)
 {
 	const struct sl_ledger *ledger = &audit->record->ledger;
 
+	if (audit->options.served) {
+		return ledger->n_committed;
+	}
 	return survives(audit) ? ledger->n_replied : ledger->n_promised;
 }
 
@@ -141,6 +147,9 @@ void sl_audit_cut(struct sl_audit *audit, int64_t at_ns, struct sl_outcome *ret)
 
 		if (is_there(audit, ret, write)) {
 			continue;
+		}
+		if (audit->gone) {
+			audit->gone(audit->arg, write->id);
 		}
 		entry = sl_ledger_at(ledger, write->id);
 		acked_ns = acknowledged_ns(audit, entry);

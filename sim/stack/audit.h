@@ -46,6 +46,8 @@ struct sl_audit_options {
 	enum sl_nfs_client client;
 	bool local;  /* the program runs on the storage machine: it dies with it */
 	bool direct; /* it speaks NFS by itself: there is no virtual disk in between */
+	bool served; /* a real server: whoever asked outlives the cut; acknowledged is what was called stable
+		      */
 };
 
 /* Rides along a run: the cuts come in the order of their times, each while the record says how things stood
@@ -57,6 +59,9 @@ struct sl_audit {
 	struct sl_import import; /* of cuts before the log devices die, or of all */
 	struct sl_import pulled; /* of those after it */
 	int64_t pulled_ns;       /* when they do; SL_NEVER */
+	/* Set by the caller: told of each write that a cut takes, acknowledged or not. NULL: nobody asks. */
+	void (*gone)(void *arg, uint32_t write);
+	void *arg;
 };
 
 struct sl_outcome {

@@ -180,9 +180,13 @@ const char *sl_speed_unit(const struct sl_workload *workload);
 /* The latency that SL_METRIC_MEAN ... SL_METRIC_MAX stand for, in ns. */
 int64_t sl_measure_time(const struct sl_measure *measure, int metric);
 
+struct sl_record;
+
 /* The timed store of `box` (ZFS pool of modelled disks with nfsd threads) on `loop`: what serve puts behind
- * its sockets. Owned by the caller: sl_store_free. *ret_pool is part of it, for its statistics. */
-int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
-		   struct sl_pool **ret_pool, struct sl_err *err);
+ * its sockets. `record` (record.h; borrowed, NULL: nobody asks) is told of
+ * what a cut needs to know; its pool is set. Owned by the caller: sl_store_free. *ret_pool is part of it, for
+ * its statistics. */
+int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_record *record,
+		   struct sl_store **ret, struct sl_pool **ret_pool, struct sl_err *err);
 
 #endif

@@ -310,11 +310,11 @@ static void server_synced(void *arg, int64_t as_of_ns)
 	}
 }
 
-int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_store **ret,
-		   struct sl_pool **ret_pool, struct sl_err *err)
+int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed, struct sl_record *record,
+		   struct sl_store **ret, struct sl_pool **ret_pool, struct sl_err *err)
 {
 	struct served_store *served = calloc(1, sizeof(*served));
-	struct sl_pool_env env = {.loop = loop, .seed = seed};
+	struct sl_pool_env env = {.loop = loop, .seed = seed, .history = record ? &record->history : NULL};
 	struct sl_pool *pool;
 	int rc;
 
@@ -331,6 +331,9 @@ int sl_stack_store(const struct sl_box *box, struct sl_loop *loop, uint64_t seed
 	served->store.ops = &served_ops;
 	served->server->on_synced = server_synced;
 	served->server->on_synced_arg = served;
+	if (record) {
+		record->pool = pool;
+	}
 	*ret = &served->store;
 	*ret_pool = pool;
 	return 0;

@@ -173,6 +173,7 @@ void sl_ledger_replied(struct sl_ledger *ledger, int64_t now_ns, uint32_t number
 	}
 	if (stable != SL_UNSTABLE) {
 		write->committed_ns = now_ns;
+		ledger->n_committed += write->weight;
 		return;
 	}
 	drop_unstable(ledger);
@@ -197,6 +198,7 @@ void sl_ledger_committed(struct sl_ledger *ledger, int64_t now_ns, uint64_t file
 			*(struct unstable *)sl_ring_at(&ledger->unstable, kept++) = *at;
 		} else if (write) {
 			write->committed_ns = now_ns;
+			ledger->n_committed += write->weight;
 		}
 	}
 	ledger->unstable.end = kept;

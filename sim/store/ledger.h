@@ -35,8 +35,9 @@ struct sl_ledger {
 	uint32_t limit;          /* of writes kept */
 	uint32_t skipped;        /* private: since the last one that was followed */
 	uint32_t max_weight;     /* so far; 1 = all are followed */
-	/* Counters: writes sent, answered, and promised to somebody. */
-	uint64_t n_sent, n_replied, n_promised;
+	/* Counters: writes sent, answered, and promised to somebody; and those followed that are committed.
+	 */
+	uint64_t n_sent, n_replied, n_promised, n_committed;
 	int64_t longest_answer_ns; /* of those answered and followed */
 	/* The reader's; may be changed from inside. on_due is called before anything later than due_ns, or
 	 * the write number due_sent, is entered: what the ledger says then is how things stood at due_ns. */

@@ -160,7 +160,7 @@ Test(result, a_datastore_s_store_is_the_pool_behind_its_server)
 	struct sl_box box;
 
 	cr_assert_eq(sl_scenario_box(sc, 0, &box, &err), 0, "%s", err.msg);
-	cr_assert_eq(sl_stack_store(&box, loop, 1, &store, &pool, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_store(&box, loop, 1, NULL, &store, &pool, &err), 0, "%s", err.msg);
 	cr_assert_not_null(store);
 	cr_assert_not_null(pool);
 	sl_store_free(store);
