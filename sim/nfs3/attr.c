@@ -4,6 +4,8 @@
 
 #include "sim/nfs3/handle.h"
 
+#define DIR_MODE 0755 /* of a directory whose mode the client leaves open */
+
 #define STICKY 01000u
 #define HANDLE_MAX 64u /* NFS3_FHSIZE */
 #define NS_PER_S 1000000000
@@ -130,17 +132,35 @@ uint32_t sl_nfs_dirop_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop 
 	return status == SL_NFS_OK ? sl_nfs_name(args->name, name) : status;
 }
 
-void sl_nfs_owner_default(const struct sl_nfs3_call *call, struct sl_setattr *set)
+/* setgid where it means something to whoever asks: as inode_init_owner of Linux does. */
+static void setgid_default(const struct sl_cred *cred, enum sl_ftype type, bool inherited,
+			   struct sl_setattr *set)
 {
+	if (type == SL_FT_DIR && inherited) {
+		set->mode = ((set->mask & SL_SET_MODE) ? set->mode : DIR_MODE) | SL_MODE_SETGID;
+		set->mask |= SL_SET_MODE;
+	} else if (type == SL_FT_REG && (set->mask & SL_SET_MODE) && cred->uid != 0 &&
+		   !sl_cred_in_group(cred, set->gid)) {
+		set->mode &= ~SL_MODE_SETGID;
+	}
+}
+
+void sl_nfs_owner_default(const struct sl_nfs3_call *call, enum sl_ftype type, struct sl_setattr *set)
+{
+	struct sl_tree *tree = call->srv->config.tree;
 	const struct sl_cred *cred = call->cred;
+	struct sl_attr dir;
+	bool inherited =
+	    tree->ops->getattr(tree, call->object.ino, &dir) == 0 && (dir.mode & SL_MODE_SETGID) != 0;
 
 	if (!(set->mask & SL_SET_UID) || cred->uid != 0) {
 		set->uid = cred->uid;
 	}
 	if (!(set->mask & SL_SET_GID) || (cred->uid != 0 && !sl_cred_in_group(cred, set->gid))) {
-		set->gid = cred->gid;
+		set->gid = inherited ? dir.gid : cred->gid;
 	}
 	set->mask |= SL_SET_UID | SL_SET_GID;
+	setgid_default(cred, type, inherited, set);
 }
 
 void sl_nfs_settle(struct sl_nfs3 *srv, struct sl_nfs3_call *call)

@@ -73,8 +73,9 @@ void sl_nfs_dirop_decode(struct sl_xdr_in *in, struct sl_nfs_dirop *ret);
 uint32_t sl_nfs_dirop_open(struct sl_nfs3_call *call, const struct sl_nfs_dirop *args, unsigned want,
 			   struct sl_nfs3_object *ret_dir, char name[SL_TREE_NAME_MAX + 1]);
 
-/* What a new file gets when the client leaves its owner open: his own; only root may say otherwise. */
-void sl_nfs_owner_default(const struct sl_nfs3_call *call, struct sl_setattr *set);
+/* What a new thing in the directory call->object gets when the client leaves its owner open: his own, and the
+ * group of a setgid directory, which a new directory hands on; only root may say otherwise. */
+void sl_nfs_owner_default(const struct sl_nfs3_call *call, enum sl_ftype type, struct sl_setattr *set);
 
 /* CREATE3res, MKDIR3res, SYMLINK3res: handle and attributes of call->child, wcc_data of call->object. */
 void sl_nfs_created_encode(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_out *out);

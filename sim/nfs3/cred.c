@@ -32,6 +32,17 @@ bool sl_cred_in_group(const struct sl_cred *cred, uint32_t gid)
 	return in;
 }
 
+uint32_t sl_cred_mode_given(uint32_t mode)
+{
+	/* Without the group's x bit, setgid stood for mandatory locks and gives nobody anything. */
+	return mode & ~(SL_MODE_SETUID | ((mode & 010) != 0 ? SL_MODE_SETGID : 0u));
+}
+
+uint32_t sl_cred_mode_written(const struct sl_cred *cred, uint32_t mode)
+{
+	return cred->uid != 0 ? sl_cred_mode_given(mode) : mode;
+}
+
 bool sl_cred_owns(const struct sl_cred *cred, const struct sl_attr *attr)
 {
 	return cred->uid == 0 || cred->uid == attr->uid;

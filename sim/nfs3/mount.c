@@ -1,8 +1,12 @@
 /* MOUNT v3 (RFC 1813, appendix I). Answered at once: it takes no part in I/O. */
+#include <stdio.h>
+#include <string.h>
+
 #include "sim/nfs3/attr.h"
 #include "sim/nfs3/procs.h"
 
 #define PATH_MAX_BYTES SL_MOUNTS_PATH_MAX
+#define LINKS_MAX 40 /* as Linux: more are a ring */
 
 enum {
 	AUTH_NONE = 0,
@@ -24,32 +28,90 @@ static const char *below_export(const struct sl_nfs3 *srv, const char *path)
 	return path + size;
 }
 
-/* Walks the components of `path` (cut up in place) from the root; call->object.ino is where it arrives. */
-static uint32_t path_walk(struct sl_nfs3 *srv, struct sl_nfs3_call *call, char *path)
+/* On the way along a path. Symbolic links are followed, but never out of the export. */
+struct walk {
+	char rest[SL_TREE_TARGET_MAX + PATH_MAX_BYTES + 2]; /* still to go */
+	uint64_t ino;                                       /* here */
+	int links;                                          /* followed */
+};
+
+/* Cuts the first component off `rest`; false when there is none. Too long a name is cut off at its limit + 1.
+ */
+static bool component_take(struct walk *walk, char ret[SL_TREE_NAME_MAX + 2])
+{
+	size_t from = strspn(walk->rest, "/"), size = strcspn(walk->rest + from, "/");
+
+	(void)snprintf(ret, SL_TREE_NAME_MAX + 2, "%.*s", (int)size, walk->rest + from);
+	memmove(walk->rest, walk->rest + from + size, strlen(walk->rest + from + size) + 1);
+	return size > 0;
+}
+
+/* What the link says comes before the rest of the way. */
+static uint32_t link_follow(struct sl_nfs3 *srv, struct walk *walk, uint64_t link)
 {
 	struct sl_tree *tree = srv->config.tree;
-	char *save, *name;
-	int rc = 0;
+	char target[SL_TREE_TARGET_MAX + 1];
+	const char *path = target;
+	int rc = tree->ops->readlink(tree, link, target);
+	size_t at;
 
-	call->object.ino = SL_TREE_ROOT;
-	for (name = strtok_r(path, "/", &save); rc == 0 && name; name = strtok_r(NULL, "/", &save)) {
-		if (strcmp(name, "..") == 0) {
-			return SL_NFSERR_ACCES;
-		}
+	if (rc < 0 || ++walk->links > LINKS_MAX) {
+		return rc < 0 ? sl_nfs_status(rc) : SL_NFSERR_INVAL;
+	}
+	if (target[0] == '/') {
+		path = below_export(srv, target);
+		walk->ino = SL_TREE_ROOT;
+	}
+	if (!path || strlen(path) + 1 + strlen(walk->rest) >= sizeof(walk->rest)) {
+		return path ? SL_NFSERR_NAMETOOLONG : SL_NFSERR_NOENT;
+	}
+	at = strlen(path);
+	memmove(walk->rest + at + 1, walk->rest, strlen(walk->rest) + 1);
+	memcpy(walk->rest, path, at);
+	walk->rest[at] = '/';
+	return SL_NFS_OK;
+}
+
+static uint32_t step(struct sl_nfs3 *srv, struct walk *walk, const char *name)
+{
+	struct sl_tree *tree = srv->config.tree;
+	struct sl_attr attr;
+	uint64_t next = 0;
+	int rc = tree->ops->lookup(tree, walk->ino, name, &next);
+
+	rc = rc < 0 ? rc : tree->ops->getattr(tree, next, &attr);
+	if (rc == 0 && attr.type == SL_FT_LNK) {
+		return link_follow(srv, walk, next);
+	}
+	walk->ino = next;
+	return sl_nfs_status(rc);
+}
+
+/* Walks the components of `path` from the root; call->object.ino is where it arrives. A client says no "..":
+ * in a link it is the parent, and the root's is the root. */
+static uint32_t path_walk(struct sl_nfs3 *srv, struct sl_nfs3_call *call, const char *path)
+{
+	struct walk walk = {.ino = SL_TREE_ROOT};
+	char name[SL_TREE_NAME_MAX + 2];
+	uint32_t status = SL_NFS_OK;
+
+	(void)snprintf(walk.rest, sizeof(walk.rest), "%s", path);
+	while (status == SL_NFS_OK && component_take(&walk, name)) {
 		if (strlen(name) > SL_TREE_NAME_MAX) {
-			return SL_NFSERR_NAMETOOLONG;
-		}
-		if (strcmp(name, ".") != 0) {
-			rc = tree->ops->lookup(tree, call->object.ino, name, &call->object.ino);
+			status = SL_NFSERR_NAMETOOLONG;
+		} else if (walk.links == 0 && strcmp(name, "..") == 0) {
+			status = SL_NFSERR_ACCES;
+		} else if (strcmp(name, ".") != 0) {
+			status = step(srv, &walk, name);
 		}
 	}
-	return sl_nfs_status(rc);
+	call->object.ino = walk.ino;
+	return status;
 }
 
 static uint32_t mnt_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, const char *path)
 {
 	struct sl_tree *tree = srv->config.tree;
-	char rest[PATH_MAX_BYTES + 1];
 	const char *below = below_export(srv, path);
 	struct sl_attr attr;
 	uint32_t status;
@@ -57,8 +119,7 @@ static uint32_t mnt_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, const c
 	if (!below) {
 		return SL_NFSERR_NOENT;
 	}
-	memcpy(rest, below, strlen(below) + 1);
-	status = path_walk(srv, call, rest);
+	status = path_walk(srv, call, below);
 	if (status == SL_NFS_OK) {
 		status = sl_nfs_status(tree->ops->getattr(tree, call->object.ino, &attr));
 	}

@@ -121,7 +121,7 @@ static bool create_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 		call->status = SL_NFSERR_EXIST;
 	}
 	if (call->status == SL_NFS_OK) {
-		sl_nfs_owner_default(call, &set);
+		sl_nfs_owner_default(call, SL_FT_REG, &set);
 		rc = tree->ops->create(tree, call->object.ino, name, SL_FT_REG, &set, &call->child);
 		call->status = rc == -EEXIST ? create_again(srv, call, name, how, &set) : sl_nfs_status(rc);
 	}
@@ -146,7 +146,7 @@ static bool mkdir_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	}
 	if (call->status == SL_NFS_OK) {
 		set.mask &= ~(uint32_t)SL_SET_SIZE;
-		sl_nfs_owner_default(call, &set);
+		sl_nfs_owner_default(call, SL_FT_DIR, &set);
 		call->status = sl_nfs_status(
 		    tree->ops->create(tree, call->object.ino, name, SL_FT_DIR, &set, &call->child));
 	}

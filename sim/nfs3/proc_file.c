@@ -24,26 +24,25 @@ static void object_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 /* The same for procedures on data: only files have any, and the caller must be allowed to read or write it.
  */
 static void file_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_bytes handle,
-		      unsigned want)
+		      unsigned want, struct sl_attr *ret)
 {
-	struct sl_attr attr;
 	bool may;
 
-	object_open(srv, call, handle, &attr);
+	object_open(srv, call, handle, ret);
 	if (call->status != SL_NFS_OK) {
 		return;
 	}
-	if (attr.type != SL_FT_REG) {
-		call->status = attr.type == SL_FT_DIR ? SL_NFSERR_ISDIR : SL_NFSERR_INVAL;
+	if (ret->type != SL_FT_REG) {
+		call->status = ret->type == SL_FT_DIR ? SL_NFSERR_ISDIR : SL_NFSERR_INVAL;
 		return;
 	}
 	if (want == SL_MAY_WRITE) {
-		may = sl_nfs_may_write(call, &attr);
+		may = sl_nfs_may_write(call, ret);
 		call->status = sl_nfs_writable(srv);
 	} else {
 		/* A client that executes a file reads it. */
-		may = sl_cred_owns(call->cred, &attr) || sl_cred_may(call->cred, &attr, SL_MAY_READ) ||
-		      sl_cred_may(call->cred, &attr, SL_MAY_EXECUTE);
+		may = sl_cred_owns(call->cred, ret) || sl_cred_may(call->cred, ret, SL_MAY_READ) ||
+		      sl_cred_may(call->cred, ret, SL_MAY_EXECUTE);
 	}
 	call->status = may ? call->status : SL_NFSERR_ACCES;
 }
@@ -98,6 +97,29 @@ static uint32_t setattr_check(const struct sl_nfs3_call *call, const struct sl_a
 	return owns || set->mask == 0 || sl_cred_may(cred, attr, SL_MAY_WRITE) ? SL_NFS_OK : SL_NFSERR_ACCES;
 }
 
+/* What a change of size, owner or group takes of the mode besides what was asked for. */
+static void setattr_privileges(const struct sl_nfs3_call *call, const struct sl_attr *attr,
+			       struct sl_setattr *set)
+{
+	uint32_t mode = (set->mask & SL_SET_MODE) ? set->mode : attr->mode;
+	uint32_t gid = (set->mask & SL_SET_GID) ? set->gid : attr->gid;
+	uint32_t left = mode;
+
+	if ((set->mask & (SL_SET_UID | SL_SET_GID)) && attr->type == SL_FT_REG) {
+		left = sl_cred_mode_given(mode);
+	} else if (set->mask & SL_SET_SIZE) {
+		left = sl_cred_mode_written(call->cred, mode);
+	}
+	/* setgid is for members of the group to give. */
+	if ((set->mask & SL_SET_MODE) && call->cred->uid != 0 && !sl_cred_in_group(call->cred, gid)) {
+		left &= ~SL_MODE_SETGID;
+	}
+	if (left != mode) {
+		set->mask |= SL_SET_MODE;
+		set->mode = left;
+	}
+}
+
 static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
 {
 	struct sl_tree *tree = srv->config.tree;
@@ -126,6 +148,7 @@ static bool setattr_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 		call->status = SL_NFSERR_NOT_SYNC;
 	}
 	if (call->status == SL_NFS_OK) {
+		setattr_privileges(call, &attr, &set);
 		call->status = sl_nfs_status(tree->ops->setattr(tree, call->object.ino, &set, NULL));
 	}
 	return true;
@@ -179,12 +202,13 @@ static bool read_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl
 	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
 	uint64_t offset = sl_xdr_u64(in);
 	uint32_t count = sl_xdr_u32(in);
+	struct sl_attr attr;
 
 	if (in->bad) {
 		return false;
 	}
 	count = count < SL_NFS3_MAX_IO ? count : SL_NFS3_MAX_IO;
-	file_open(srv, call, handle, SL_MAY_READ);
+	file_open(srv, call, handle, SL_MAY_READ, &attr);
 	if (call->status == SL_NFS_OK && offset > (uint64_t)INT64_MAX - count) {
 		call->status = SL_NFSERR_INVAL;
 	}
@@ -244,6 +268,16 @@ static uint32_t write_check(const struct sl_xdr_bytes *data, uint64_t offset, ui
 	return offset > (uint64_t)INT64_MAX - count ? SL_NFSERR_FBIG : SL_NFS_OK;
 }
 
+/* A program that others may run as its owner is not that program any more. */
+static uint32_t written_privileges(struct sl_tree *tree, const struct sl_nfs3_call *call,
+				   const struct sl_attr *attr)
+{
+	struct sl_setattr set = {.mask = SL_SET_MODE, .mode = sl_cred_mode_written(call->cred, attr->mode)};
+
+	return set.mode == attr->mode ? SL_NFS_OK
+				      : sl_nfs_status(tree->ops->setattr(tree, call->object.ino, &set, NULL));
+}
+
 static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct sl_xdr_in *in)
 {
 	struct sl_tree *tree = srv->config.tree;
@@ -252,11 +286,12 @@ static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 	uint32_t count = sl_xdr_u32(in);
 	enum sl_stable stable = (enum sl_stable)sl_xdr_enum(in, SL_FILE_SYNC);
 	struct sl_xdr_bytes data = sl_xdr_opaque(in, SL_NFS3_MAX_RECORD);
+	struct sl_attr attr;
 
 	if (in->bad) {
 		return false;
 	}
-	file_open(srv, call, handle, SL_MAY_WRITE);
+	file_open(srv, call, handle, SL_MAY_WRITE, &attr);
 	if (call->status == SL_NFS_OK) {
 		call->status = write_check(&data, offset, count);
 	}
@@ -264,6 +299,9 @@ static bool write_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct s
 		call->status =
 		    sl_nfs_status(tree->ops->write(tree, call->object.ino, offset, data.data, count,
 						   srv->config.sync_disabled ? SL_UNSTABLE : stable));
+	}
+	if (call->status == SL_NFS_OK && count > 0) {
+		call->status = written_privileges(tree, call, &attr);
 	}
 	if (call->status == SL_NFS_OK) {
 		call->count = count;
@@ -305,12 +343,14 @@ static bool commit_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct 
 	struct sl_tree *tree = srv->config.tree;
 	struct sl_xdr_bytes handle = sl_nfs_handle_decode(in);
 
+	struct sl_attr attr;
+
 	(void)sl_xdr_u64(in); /* offset and count: the whole file is committed, which RFC 1813 allows */
 	(void)sl_xdr_u32(in);
 	if (in->bad) {
 		return false;
 	}
-	file_open(srv, call, handle, SL_MAY_WRITE);
+	file_open(srv, call, handle, SL_MAY_WRITE, &attr);
 	if (call->status == SL_NFS_OK && !srv->config.sync_disabled) {
 		call->status = sl_nfs_status(tree->ops->commit(tree, call->object.ino));
 	}

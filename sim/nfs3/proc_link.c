@@ -122,7 +122,7 @@ static bool symlink_start(struct sl_nfs3 *srv, struct sl_nfs3_call *call, struct
 	}
 	if (call->status == SL_NFS_OK) {
 		set.mask &= ~(uint32_t)SL_SET_SIZE;
-		sl_nfs_owner_default(call, &set);
+		sl_nfs_owner_default(call, SL_FT_LNK, &set);
 		call->status = sl_nfs_status(
 		    tree->ops->symlink(tree, call->object.ino, name, target, &set, &call->child));
 	}

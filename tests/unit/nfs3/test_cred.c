@@ -145,6 +145,80 @@ Test(nfs3_cred, modes_are_kept)
 	rig_fini(&rig);
 }
 
+static uint32_t mode_of(struct rig *rig, const uint8_t *file)
+{
+	return do_getattr(rig, file).mode;
+}
+
+static uint32_t try_cut(struct rig *rig, const uint8_t *file)
+{
+	uint64_t size = 0;
+	struct msg msg;
+
+	nfs_begin(rig, &msg, SL_NFS_SETATTR, file);
+	put_sattr(&msg, NULL, &size);
+	put_u32(&msg, 0);
+	return status_of(rig, &msg);
+}
+
+/* What runs as its owner must be what its owner made. Root may; setgid without the group's x bit gives nobody
+ * anything. */
+Test(nfs3_cred, setuid_does_not_outlive_a_change_by_others)
+{
+	struct rig rig;
+	uint8_t file[SL_HANDLE_BYTES];
+
+	rig_init(&rig, NULL);
+	become(&rig, 1000, 100, 0);
+	do_create(&rig, rig.root, "f", file);
+	cr_assert_eq(try_chmod(&rig, file, 06777), 0);
+	cr_assert_eq(mode_of(&rig, file), 06777);
+	become(&rig, 1001, 7, 8);
+	cr_assert_eq(try_write(&rig, file), 0);
+	cr_assert_eq(mode_of(&rig, file), 0777);
+
+	become(&rig, 1000, 100, 0);
+	cr_assert_eq(try_chmod(&rig, file, 06767), 0);
+	cr_assert_eq(try_write(&rig, file), 0);
+	cr_assert_eq(mode_of(&rig, file), 02767, "the owner's write too; no x for the group");
+	cr_assert_eq(try_chmod(&rig, file, 06777), 0);
+	cr_assert_eq(try_cut(&rig, file), 0);
+	cr_assert_eq(mode_of(&rig, file), 0777);
+
+	cr_assert_eq(try_chmod(&rig, file, 06777), 0);
+	become(&rig, 0, 0, 0);
+	cr_assert_eq(try_write(&rig, file), 0);
+	cr_assert_eq(mode_of(&rig, file), 06777);
+	cr_assert_eq(try_chown(&rig, file, 1001), 0);
+	cr_assert_eq(mode_of(&rig, file), 0777, "given away, by root as well");
+
+	become(&rig, 1001, 7, 8);
+	cr_assert_eq(try_chmod(&rig, file, 02755), 0);
+	cr_assert_eq(mode_of(&rig, file), 0755, "not a member of its group");
+	rig_fini(&rig);
+}
+
+Test(nfs3_cred, a_setgid_directory_hands_on_its_group)
+{
+	struct rig rig;
+	uint8_t dir[SL_HANDLE_BYTES], below[SL_HANDLE_BYTES], file[SL_HANDLE_BYTES];
+
+	rig_init(&rig, NULL);
+	become(&rig, 1000, 50, 0);
+	do_mkdir(&rig, rig.root, "shared", dir);
+	cr_assert_eq(try_chmod(&rig, dir, 02777), 0);
+	become(&rig, 1001, 7, 8);
+	do_create(&rig, dir, "f", file);
+	cr_assert_eq(do_getattr(&rig, file).gid, 50);
+	cr_assert_eq(do_getattr(&rig, file).uid, 1001);
+	do_mkdir(&rig, dir, "below", below);
+	cr_assert_eq(do_getattr(&rig, below).gid, 50);
+	cr_assert_eq(mode_of(&rig, below) & 02000, 02000);
+	do_create(&rig, below, "g", file);
+	cr_assert_eq(do_getattr(&rig, file).gid, 50);
+	rig_fini(&rig);
+}
+
 Test(nfs3_cred, a_sticky_directory_protects_its_names)
 {
 	struct rig rig;

@@ -52,6 +52,44 @@ Test(nfs3_mount, paths_of_the_export)
 	rig_fini(&rig);
 }
 
+/* As on a server that follows links: relative ones, absolute ones on the server's own paths, "..", a chain.
+ */
+Test(nfs3_mount, links_are_followed_inside_the_export)
+{
+	static const struct {
+		const char *name, *target;
+		uint32_t status;
+	} links[] = {
+	    {"near", "disks", 0},
+	    {"chain", "near", 0},
+	    {"far", "/tank/vm/disks", 0},
+	    {"around", "disks/../../disks", 0}, /* the root's parent is the root */
+	    {"out", "/etc", SL_NFSERR_NOENT},
+	    {"ring", "ring", SL_NFSERR_INVAL},
+	    {"file", "disks/a.img", SL_NFSERR_NOTDIR},
+	};
+	struct rig rig;
+	uint8_t handle[SL_HANDLE_BYTES], dir[SL_HANDLE_BYTES], file[SL_HANDLE_BYTES];
+	uint64_t ino;
+
+	rig_init(&rig, NULL);
+	do_mkdir(&rig, rig.root, "disks", dir);
+	do_create(&rig, dir, "a.img", file);
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		char path[64];
+
+		cr_assert_eq(rig.config.tree->ops->symlink(rig.config.tree, SL_TREE_ROOT, links[i].name,
+							   links[i].target, NULL, &ino),
+			     0);
+		(void)snprintf(path, sizeof(path), "/tank/vm/%s/", links[i].name);
+		cr_assert_eq(mnt(&rig, path, handle), links[i].status, "%s", links[i].name);
+		if (links[i].status == 0) {
+			cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0, "%s", links[i].name);
+		}
+	}
+	rig_fini(&rig);
+}
+
 Test(nfs3_mount, root_export_serves_any_path)
 {
 	struct rig rig;
