@@ -2,10 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
+#include "sim/base/clock.h"
 #include "sim/serve/control.h"
 
+#define WAIT_MAX_NS (INT64_C(3600) * 1000000000)
 #define REPLY_BYTES ((size_t)2 * SL_CONTROL_REPLY_MAX)
 
 static int help_print(const struct sl_command *self, const struct sl_option *options)
@@ -32,20 +35,49 @@ static int command_join(const struct sl_words *words, char *line, size_t size, s
 	return 0;
 }
 
+/* Until the box of a datastore is as the command wants it: its power is back, and a change of it has its txg.
+ */
+static int wait_for_box(const char *socket, int64_t limit_ns, struct sl_err *err)
+{
+	static const struct timespec pause = {.tv_nsec = 20000000};
+	int64_t end_ns = sl_clock_ns() + limit_ns;
+	char *reply = malloc(REPLY_BYTES);
+	int rc = reply ? -EAGAIN : sl_err_set(err, -ENOMEM, "out of memory");
+
+	while (rc == -EAGAIN) {
+		rc = sl_control_ask(socket, "status", reply, REPLY_BYTES, err);
+		if (rc < 0 ||
+		    (strncmp(reply, "power on ", 9) == 0 && strstr(reply, " change waiting ") == NULL)) {
+			break;
+		}
+		rc = sl_clock_ns() < end_ns
+			 ? -EAGAIN
+			 : sl_err_set(err, -ETIMEDOUT, "%s: not done yet; a longer --wait waits for it",
+				      socket);
+		(void)nanosleep(&pause, NULL);
+	}
+	free(reply);
+	return rc;
+}
+
 int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_err *err)
 {
-	static const struct sl_option none[] = {{NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	int64_t wait_ns = 0;
+	const struct sl_option options[] = {
+	    {"wait", "TIME", "until a datastore's box is as the command wants it; at most so long",
+	     SL_OPT_TIME, &wait_ns, 0, WAIT_MAX_NS},
+	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
 	char line[SL_CONTROL_LINE_MAX - 2];
 	struct sl_words words;
 	char *reply;
 	bool help;
 	int rc;
 
-	if (sl_options_parse(none, argc, argv, &words, &help, err) < 0) {
+	if (sl_options_parse(options, argc, argv, &words, &help, err) < 0) {
 		return SL_EXIT_USAGE;
 	}
 	if (help) {
-		return help_print(self, none);
+		return help_print(self, options);
 	}
 	if (words.n < 2) {
 		(void)sl_err_set(err, -EINVAL, "%s: %s missing; usage: sloglab %s %s", self->name,
@@ -63,6 +95,9 @@ int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_e
 	rc = sl_control_ask(words.word[0], line, reply, REPLY_BYTES, err);
 	if (rc == 0) {
 		fputs(reply, stdout);
+	}
+	if (rc == 0 && wait_ns > 0) {
+		rc = wait_for_box(words.word[0], wait_ns, err);
 	}
 	free(reply);
 	return rc == 0 ? SL_EXIT_OK : SL_EXIT_FAILED;

@@ -121,23 +121,16 @@ static void host_print(const struct sl_serve *serve, const struct serve_options 
 static void attach_print(const struct sl_serve *serve, const struct serve_options *o)
 {
 	struct sl_datastore *ds = sl_pool_server_datastore(serve->server);
-	unsigned nfs = sl_datastore_nfs_port(ds), mount = sl_datastore_mount_port(ds);
+	struct sl_serve_attach attach = {.bind = o->bind,
+					 .export_path = o->export_path,
+					 .dir = o->dir,
+					 .portmap = o->portmap > 0,
+					 .pool_bytes = sl_pool_server_bytes(serve->server)};
 
 	printf("%s, variant %s, at %s:%u, export %s\n\n", sl_scenario_name(serve->session.sc),
-	       sl_scenario_variant_name(serve->session.sc, serve->variant), o->bind, nfs, o->export_path);
-	printf("Linux    mount -t nfs -o vers=3,tcp,nolock,port=%u,mountport=%u %s:%s /mnt\n", nfs, mount,
-	       o->bind, o->export_path);
-	printf("libnfs   nfs://%s%s/?nfsport=%u&mountport=%u\n", o->bind, o->export_path, nfs, mount);
-	if (o->portmap > 0) {
-		printf("QEMU     -drive file=nfs://%s%s/disk.img,format=raw\n", o->bind, o->export_path);
-		printf("Proxmox  pvesm add nfs sloglab --server %s --export %s --content images "
-		       "--options vers=3,nolock\n",
-		       o->bind, o->export_path);
-		printf("ESXi     esxcli storage nfs add --host=%s --share=%s --volume-name=sloglab\n",
-		       o->bind, o->export_path);
-	} else {
-		puts("QEMU, Proxmox and ESXi ask a portmapper: run as root with --portmap-port 111");
-	}
+	       sl_scenario_variant_name(serve->session.sc, serve->variant), o->bind,
+	       (unsigned)sl_datastore_nfs_port(ds), o->export_path);
+	sl_serve_attach_print(ds, &attach);
 	if (o->host_durable) {
 		host_print(serve, o);
 	}

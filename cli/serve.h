@@ -44,6 +44,16 @@ struct sl_serve {
 	struct sl_watch watch;
 };
 
+/* Where and how it is served. Strings are borrowed. */
+struct sl_serve_attach {
+	const char *bind, *export_path, *dir;
+	bool portmap;        /* there is one, on its own port */
+	uint64_t pool_bytes; /* what the modelled pool has for files */
+};
+
+/* A line for each client that can attach it, who else can, and what of the pool the folder has no room for. */
+void sl_serve_attach_print(struct sl_datastore *ds, const struct sl_serve_attach *attach);
+
 /* Begins watching; `serve` has loop and server. -ENOMEM. */
 int sl_serve_watch_start(struct sl_serve *serve, struct sl_err *err);
 void sl_serve_watch_stop(struct sl_serve *serve);

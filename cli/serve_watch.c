@@ -328,12 +328,13 @@ void sl_serve_status(struct sl_serve *serve, char *reply, size_t size)
 
 	sl_pool_server_stats(serve->server, &pool);
 	(void)snprintf(reply, size,
-		       "power %s powercuts %u latency %s dilate %g\n"
+		       "power %s powercuts %u change %s latency %s dilate %g\n"
 		       "zil_commits %" PRIu64 " zil_blocks %" PRIu64 " zil_failures %" PRIu64 " txgs %" PRIu64
 		       " dirty_bytes %lld\n"
 		       "log writes %" PRIu64 " flushes %" PRIu64 " bytes %lld\n"
 		       "data reads %" PRIu64 " writes %" PRIu64 " bytes_read %lld bytes_written %lld\n",
 		       ds ? "on" : "off", sl_pool_server_cuts(serve->server),
+		       sl_pool_server_changing(serve->server) ? "waiting" : "none",
 		       serve->latency_off ? "off" : "on", serve->pace, pool.zil_commits, pool.zil_blocks,
 		       pool.zil_failures, pool.txgs, (long long)pool.dirty_bytes, pool.log.writes,
 		       pool.log.flushes, (long long)pool.log.bytes_written, pool.data.reads, pool.data.writes,

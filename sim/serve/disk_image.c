@@ -274,11 +274,12 @@ static int file_error(const char *path, int code, struct sl_err *err)
 	return sl_err_set(err, code, "%s: cannot be used as a disk: %s", path, strerror(-code));
 }
 
+/* A disk has everything that a guest knows: it is nobody else's to read. */
 static int file_open(struct sl_served_image *image, const char *path, struct sl_err *err)
 {
 	struct stat st;
 
-	image->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+	image->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
 	if (image->fd < 0 || fstat(image->fd, &st) < 0) {
 		return file_error(path, -errno, err);
 	}

@@ -430,7 +430,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The modelled pool's size; the host may have less. */
+/* Of the modelled pool, as zfs list and df say it: what is used and what is still free. The host may have
+ * less. */
 static int files_fsstat(struct sl_tree *tree, struct sl_fsstat *ret)
 {
 	struct files *files = files_of(tree);
@@ -442,8 +443,8 @@ static int files_fsstat(struct sl_tree *tree, struct sl_fsstat *ret)
 	ret->total_bytes = (uint64_t)st.f_blocks * st.f_frsize;
 	ret->free_bytes = (uint64_t)st.f_bavail * st.f_frsize;
 	if (files->data.capacity_bytes > 0) {
-		ret->total_bytes = files->data.capacity_bytes;
 		ret->free_bytes = least(ret->free_bytes, sl_filedata_free(&files->data));
+		ret->total_bytes = files->data.used_bytes + files->data.dirty_bytes + ret->free_bytes;
 	}
 	ret->total_files = SL_NAMES_MAX;
 	ret->free_files = SL_NAMES_MAX - least(SL_NAMES_MAX, files->names.inodes.entry_count);

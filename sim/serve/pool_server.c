@@ -207,6 +207,11 @@ void sl_pool_server_free(struct sl_pool_server *server)
 	free(server);
 }
 
+uint64_t sl_pool_server_bytes(const struct sl_pool_server *server)
+{
+	return pool_bytes(&server->box);
+}
+
 struct sl_datastore *sl_pool_server_datastore(struct sl_pool_server *server)
 {
 	return server->ds;
@@ -261,6 +266,11 @@ int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *bo
 	server->box = *box;
 	return sl_pacer_swap(sl_datastore_pacer(server->ds), server->next.loop, server->next.store,
 			     model_retired, server);
+}
+
+bool sl_pool_server_changing(const struct sl_pool_server *server)
+{
+	return server->next.loop != NULL;
 }
 
 void sl_pool_server_set_pace(struct sl_pool_server *server, double pace)

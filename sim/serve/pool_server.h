@@ -31,6 +31,8 @@ int sl_pool_server_new(const struct sl_pool_server_config *config, struct sl_poo
 /* Graceful: what is in memory goes to the files. Accepts NULL. */
 void sl_pool_server_free(struct sl_pool_server *server);
 
+/* Size of the modelled pool: what it has for files. */
+uint64_t sl_pool_server_bytes(const struct sl_pool_server *server);
 /* NULL while the power is off. */
 struct sl_datastore *sl_pool_server_datastore(struct sl_pool_server *server);
 /* Counted since the pool was built last: at the start, by a change, after a power cut. */
@@ -41,6 +43,9 @@ int64_t sl_pool_server_uptime(const struct sl_pool_server *server);
 /* Goes on with another box: what is in service finishes first, then a txg is synced, as zpool add and remove
  * do. -EBUSY while an earlier change waits or the power is off; errors of sl_stack_store. */
 int sl_pool_server_change(struct sl_pool_server *server, const struct sl_box *box, struct sl_err *err);
+
+/* Does it wait still? */
+bool sl_pool_server_changing(const struct sl_pool_server *server);
 
 /* As sl_pacer_set_pace, sl_pacer_latency and sl_pacer_stall; pace and latency outlive a power cut, and a
  * stall is nothing while the power is off. */

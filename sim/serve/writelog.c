@@ -6,9 +6,11 @@
 #include "sim/serve/writelog.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/nbd/bytes.h"
 #include "sim/serve/writelog_file.h"
@@ -65,15 +67,20 @@ int sl_writelog_create(const char *path, const struct sl_writelog_disk *disks, i
 {
 	struct sl_writelog *log = calloc(1, sizeof(*log));
 	uint8_t number[4];
-	int code;
+	int code, fd;
 
 	if (!log || (log->buffer = malloc(LOG_BUFFER)) == NULL) {
 		free(log);
 		return sl_err_set(err, -ENOMEM, "%s: out of memory", path);
 	}
-	log->file = fopen(path, "we");
+	/* It holds what was written: a guest's data, which is nobody else's to read. */
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	log->file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!log->file) {
 		code = -errno;
+		if (fd >= 0) {
+			(void)close(fd);
+		}
 		(void)sl_writelog_close(log);
 		return sl_err_set(err, code, "%s: cannot write: %s", path, strerror(-code));
 	}

@@ -280,7 +280,7 @@ static int copy_base(const char *path, int to, int64_t size, struct sl_err *err)
 
 static int image_open(const struct sl_writelog_cut *cut, int64_t size, int *ret, struct sl_err *err)
 {
-	int fd = open(cut->image, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = open(cut->image, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (fd < 0 || ftruncate(fd, size) < 0) {
 		int code = -errno;

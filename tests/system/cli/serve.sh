@@ -32,8 +32,15 @@ url() {
 	echo "nfs://127.0.0.1/tank/vm/$1?$ports"
 }
 
+# ctl [--wait TIME] COMMAND...
 ctl() {
-	"$sloglab" ctl ds/control.sock "$@" >reply 2>err
+	wait=
+	if [ "$1" = --wait ]; then
+		wait="--wait $2"
+		shift 2
+	fi
+	# shellcheck disable=SC2086 # words
+	"$sloglab" ctl $wait ds/control.sock "$@" >reply 2>err
 }
 
 # field NAME: the number behind it in the status.
@@ -53,6 +60,7 @@ head -c 200000 /dev/urandom >b
 
 # Under a client: the SLOG takes commits, dies, goes, comes back; each write is there in the end.
 serve slog --metrics metrics.prom
+grep -q '^access   from this machine only' out || fail "no word on who may: $(cat out)"
 for step in start "log fail" "log remove" "log add intel-dc-s3500-80" "stall 1s" "dilate 2"; do
 	# shellcheck disable=SC2086 # words of the command
 	[ "$step" = start ] || ctl $step || fail "$step: $(cat err)"
@@ -76,6 +84,13 @@ grep -v '^# \(HELP\|TYPE\) ' metrics.prom | grep -vE '^[a-z_]+(\{[a-z]+="[^"]*"(
 	fail "a line that is no metric"
 
 # A power cut loses what was never committed, and no more; the client finds the server again.
+ctl --wait 60s log remove || fail "log remove --wait: $(cat err)"
+ctl --wait 60s log add intel-dc-s3500-80 || fail "a change right after one that was waited for: $(cat err)"
+ctl --wait 60s powercut 1s || fail "powercut --wait: $(cat err)"
+ctl log remove || fail "a change after a cut that was waited for: $(cat err)"
+ctl --wait 1us powercut 5s && fail "waited for 5 s in a microsecond"
+grep -q 'not done yet' err || fail "no word on what was waited for: $(cat err)"
+sleep 5
 before=$(field powercuts)
 ctl powercut 5s || fail "powercut: $(cat err)"
 ctl log remove && fail "a box without power was changed"
@@ -104,6 +119,17 @@ code=$?
 { [ "$code" -eq 2 ] && [ "$(wc -l <reply)" -eq 1 ]; } || fail "a folder in use: exit $code, $(cat reply)"
 stop TERM
 [ "$code" -eq 0 ] || fail "SIGTERM: exit $code"
+
+# Where it is open to others it says so, and tells addresses that one can dial.
+"$sloglab" serve box.yaml --dir open --bind 0.0.0.0 --port 0 --portmap-port 0 >open.out 2>err &
+main=$!
+PIDS=$main
+wait_for 60 grep -q '^ready' open.out || fail "serve on all addresses: $(cat err)"
+grep -q '^access   everybody who reaches 0.0.0.0: NFSv3 clients are not authenticated' open.out ||
+	fail "no word on who may: $(cat open.out)"
+grep '^Linux' open.out | grep -q '0\.0\.0\.0' && fail "an address that nobody can dial: $(cat open.out)"
+grep -q '^room     [0-9]* GB of the pool' open.out || fail "no word on what the folder has no room for: $(cat open.out)"
+stop TERM
 
 # On the host's disk, and what that costs is said.
 serve none --host-durable

@@ -48,6 +48,10 @@ for out in one two; do
 	"$sloglab" disk replay trace.log --disk volatile --seed 4 --out $out >/dev/null
 done
 cmp one two || fail "the same seed gave two images"
+# A guest's disk is nobody else's to read, whatever the umask.
+for file in trace.log one d/plp.img; do
+	[ "$(stat -c %a "$file")" = 600 ] || fail "$file: others may read it: $(stat -c %a "$file")"
+done
 "$sloglab" disk replay trace.log --disk volatile --seed 5 --out two >/dev/null
 ! cmp -s one two || fail "another seed gave the same image"
 "$sloglab" disk replay trace.log --disk volatile --cut 0 --out early >counts

@@ -16,6 +16,26 @@ static void tree_names(struct sl_tree *tree, uint64_t dir, const char *want)
 }
 
 /* Links, renames and targets are in the journal (or the file) before the call returns. */
+/* The host has less than the modelled pool: what it lacks is not taken for used. */
+Test(files, an_empty_pool_on_a_small_disk_is_empty)
+{
+	char *dir = scratch_new();
+	struct sl_files_options options = {
+	    .dir = dir, .dirty_max_bytes = DIRTY_MAX, .capacity_bytes = 1ull << 60};
+	struct sl_tree *tree;
+	struct sl_fsstat stat;
+
+	cr_assert_eq(sl_files_open(&options, &tree, NULL), 0);
+	cr_assert_eq(tree->ops->fsstat(tree, &stat), 0);
+	cr_assert(stat.total_bytes < 1ull << 60);
+	cr_assert_eq(stat.total_bytes - stat.free_bytes, 0);
+	tree_write(tree, tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG), 0, "four", SL_UNSTABLE);
+	cr_assert_eq(tree->ops->fsstat(tree, &stat), 0);
+	cr_assert_eq(stat.total_bytes - stat.free_bytes, 4096, "a page, as it will be written");
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
 Test(files, links_and_renames_survive_a_kill)
 {
 	char *dir = scratch_new();
