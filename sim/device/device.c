@@ -138,6 +138,11 @@ int sl_dev_attach_side(struct sl_dev *dev, int64_t now_ns, int side)
 	return dev->ops->attach_side ? dev->ops->attach_side(dev, now_ns, side) : -EINVAL;
 }
 
+int sl_dev_pass(struct sl_dev *dev, const struct sl_dev_req *req)
+{
+	return dev->ops->pass ? dev->ops->pass(dev, req) : 0;
+}
+
 int64_t sl_dev_stale_bytes(struct sl_dev *dev)
 {
 	return dev->ops->stale_bytes ? dev->ops->stale_bytes(dev) : 0;

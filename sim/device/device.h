@@ -48,6 +48,7 @@ struct sl_dev_ops {
 	int (*fail_side)(struct sl_dev *dev, int64_t now_ns, int side); /* NULL: has no sides */
 	int (*attach_side)(struct sl_dev *dev, int64_t now_ns, int side);
 	int64_t (*stale_bytes)(struct sl_dev *dev);
+	int (*pass)(struct sl_dev *dev, const struct sl_dev_req *req); /* NULL: always can */
 };
 
 struct sl_dev {
@@ -91,6 +92,10 @@ int sl_dev_fail_side(struct sl_dev *dev, int64_t now_ns, int side);
  * been copied from another side, region by region, while requests go on. -EINVAL: no mirror, no such side, or
  * not pulled. */
 int sl_dev_attach_side(struct sl_dev *dev, int64_t now_ns, int side);
+
+/* `req` is done without taking time (to populate): 0, or -EIO when no part of the disk is left that could
+ * serve it. Sides that are away lack what is written so, too. */
+int sl_dev_pass(struct sl_dev *dev, const struct sl_dev_req *req);
 
 /* What sides that were put back still lack; 0 when `dev` has no sides. */
 int64_t sl_dev_stale_bytes(struct sl_dev *dev);

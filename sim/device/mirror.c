@@ -320,6 +320,19 @@ static int mirror_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
 	return 0;
 }
 
+static int mirror_pass(struct sl_dev *dev, const struct sl_dev_req *req)
+{
+	struct mirror *mirror = sl_container_of(dev, struct mirror, dev);
+
+	if (live_side(mirror) < 0) {
+		return -EIO;
+	}
+	for (int side = 0; side < mirror->n_sides && req->op == SL_DEV_WRITE; side++) {
+		note_write(mirror, side, req);
+	}
+	return 0;
+}
+
 static void mirror_catch_up(struct sl_dev *dev, int64_t now_ns)
 {
 	struct mirror *mirror = sl_container_of(dev, struct mirror, dev);
@@ -347,7 +360,8 @@ static const struct sl_dev_ops mirror_ops = {.submit = mirror_submit,
 					     .catch_up = mirror_catch_up,
 					     .fail_side = mirror_fail_side,
 					     .attach_side = mirror_attach_side,
-					     .stale_bytes = mirror_stale_bytes};
+					     .stale_bytes = mirror_stale_bytes,
+					     .pass = mirror_pass};
 
 int sl_mirror_new(const struct sl_dev_spec *spec, struct sl_loop *loop, uint64_t seed, const char *name,
 		  struct sl_dev **ret, struct sl_err *err)

@@ -250,6 +250,22 @@ static void raid_submit(struct sl_dev *dev, int64_t now_ns, struct sl_dev_req *r
 	}
 }
 
+static int raid_pass(struct sl_dev *dev, const struct sl_dev_req *req)
+{
+	struct raid *raid = sl_container_of(dev, struct raid, dev);
+	int64_t at = req->offset_bytes, end = at + req->bytes;
+	int rc = 0;
+
+	while (at < end) {
+		struct piece piece = next_piece(raid, &at, end);
+		struct sl_dev_req part = {.op = req->op, .offset_bytes = piece.offset, .bytes = piece.bytes};
+		int one = sl_dev_pass(raid->pairs[piece.pair].mirror, &part);
+
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
 /* Disk `side` of all, as the catalogue lists them: pairs of neighbours. */
 static int raid_fail_side(struct sl_dev *dev, int64_t now_ns, int side)
 {
@@ -298,6 +314,7 @@ static void raid_free(struct sl_dev *dev)
 
 static const struct sl_dev_ops raid_ops = {.submit = raid_submit,
 					   .free = raid_free,
+					   .pass = raid_pass,
 					   .fail_side = raid_fail_side,
 					   .attach_side = raid_attach_side,
 					   .stale_bytes = raid_stale_bytes};

@@ -174,6 +174,7 @@ static void pacer_submit(struct sl_dev *base, int64_t now_ns, struct sl_dev_req 
 	pacer->in_service++;
 	if (pacer->instant) {
 		paced->due_ns = sl_loop_now(pacer->config.wall);
+		paced->inner.error = sl_dev_pass(pacer->dev, req);
 		ready_append(paced);
 	} else {
 		int64_t at_ns = arrival_place(pacer, now_ns);
