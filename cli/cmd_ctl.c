@@ -67,17 +67,19 @@ int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_e
 	    {"wait", "TIME", "until a datastore's box is as the command wants it; at most so long",
 	     SL_OPT_TIME, &wait_ns, 0, WAIT_MAX_NS},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
+	/* A disk server's commands are done when they are answered. */
+	const struct sl_option *offered = strncmp(self->name, "disk", 4) == 0 ? &options[1] : options;
 	char line[SL_CONTROL_LINE_MAX - 2];
 	struct sl_words words;
 	char *reply;
 	bool help;
 	int rc;
 
-	if (sl_options_parse(options, argc, argv, &words, &help, err) < 0) {
+	if (sl_options_parse(offered, argc, argv, &words, &help, err) < 0) {
 		return SL_EXIT_USAGE;
 	}
 	if (help) {
-		return help_print(self, options);
+		return help_print(self, offered);
 	}
 	if (words.n < 2) {
 		(void)sl_err_set(err, -EINVAL, "%s: %s missing; usage: sloglab %s %s", self->name,

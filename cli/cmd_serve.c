@@ -213,6 +213,9 @@ static int serve_run(struct sl_serve *serve, struct serve_options *o, const stru
 			*err = *lost;
 			rc = lost->code;
 		}
+		if (rc == 0) {
+			rc = sl_pool_server_sync(serve->server, err);
+		}
 		summary_print(serve);
 		code = rc < 0 ? SL_EXIT_FAILED
 			      : (serve->serving.signal == SIGINT ? SL_EXIT_INTERRUPTED : SL_EXIT_OK);

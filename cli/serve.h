@@ -51,7 +51,8 @@ struct sl_serve_attach {
 	uint64_t pool_bytes; /* what the modelled pool has for files */
 };
 
-/* A line for each client that can attach it, who else can, and what of the pool the folder has no room for. */
+/* A line for each client that can attach it, who else can, and what of the pool the folder has no room for.
+ */
 void sl_serve_attach_print(struct sl_datastore *ds, const struct sl_serve_attach *attach);
 
 /* Begins watching; `serve` has loop and server. -ENOMEM. */

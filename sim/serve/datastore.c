@@ -188,6 +188,16 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 	return 0;
 }
 
+int sl_datastore_sync(struct sl_datastore *ds)
+{
+	int rc = ds->tree->ops->sync_all(ds->tree);
+
+	if (rc == 0 && ds->tree->settles) {
+		rc = ds->tree->ops->settle(ds->tree);
+	}
+	return rc < 0 ? rc : sl_files_failure(ds->tree);
+}
+
 void sl_datastore_free(struct sl_datastore *ds)
 {
 	if (ds && ds->tree) {

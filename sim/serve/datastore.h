@@ -70,6 +70,9 @@ struct sl_pacer;
 int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datastore **ret, struct sl_err *err);
 /* Closes connections, syncs and closes the files. Accepts NULL. */
 void sl_datastore_free(struct sl_datastore *ds);
+/* What is in memory goes to the files now. 0, or a negative errno: of this, or the first by which the host's
+ * disk has failed since the start. */
+int sl_datastore_sync(struct sl_datastore *ds);
 /* A power cut: the same without the sync, unstable data is gone. Accepts NULL. */
 void sl_datastore_kill(struct sl_datastore *ds);
 /* Just before it: takes from the files the writes that is_gone knows (undo.h). 0 or a negative errno. */

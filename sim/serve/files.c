@@ -37,6 +37,7 @@ struct files {
 	struct sl_filedata data;
 	struct sl_files_syncs syncs;
 	struct sl_notice notice;
+	int failure; /* the first time that the host's disk failed; 0: never */
 };
 
 static struct files *files_of(struct sl_tree *tree)
@@ -105,6 +106,27 @@ static void meta_set(struct sl_meta *meta, const struct sl_setattr *set)
 	meta->mtime_ns = set->mask & SL_SET_MTIME ? set->mtime_ns : meta->mtime_ns;
 }
 
+/* Errors that no client can mend, and that none of them can tell the operator. */
+static bool is_failure(int rc)
+{
+	return rc == -EIO || rc == -EROFS || rc == -ENXIO || rc == -ENODEV || rc == -EBADF;
+}
+
+/* Says once that the host's disk fails: clients only get errors, and write to it again and again. Returns rc.
+ */
+static int noted(struct files *files, int rc, const char *what)
+{
+	if (rc < 0 && is_failure(rc) && files->failure == 0) {
+		files->failure = rc;
+		sl_notice_say(
+		    &files->notice,
+		    "%s: %s: the disk below fails; clients get errors from now on: stop the server, look at "
+		    "the disk, then start it again",
+		    what, strerror(-rc));
+	}
+	return rc;
+}
+
 /* With `host_durable`: what has come together since the last time goes to the host's disk. */
 static int files_settle(struct sl_tree *tree)
 {
@@ -118,7 +140,7 @@ static int files_settle(struct sl_tree *tree)
 		files->syncs.count++;
 		files->syncs.time_ns += sl_clock_ns() - start_ns;
 	}
-	return rc;
+	return noted(files, rc, "fdatasync");
 }
 
 /* Logs and does one change; forgets the file that lost its last name by it. The journal must say so on the
@@ -144,7 +166,7 @@ static int files_change(struct files *files, const struct sl_meta *meta)
 	if (rc == 0) {
 		sl_names_compact(&files->names);
 	}
-	return rc;
+	return noted(files, rc, "journal");
 }
 
 static int size_check(enum sl_ftype type, const struct sl_setattr *set)
@@ -371,7 +393,7 @@ static int files_read(struct sl_tree *tree, uint64_t ino, uint64_t offset, void 
 
 	rc = rc ? rc : sl_filedata_read(&files->data, file, offset, buf, bytes, ret_bytes);
 	if (rc) {
-		return rc;
+		return noted(files, rc, "data");
 	}
 	*ret_eof = offset >= file->size_bytes || *ret_bytes >= file->size_bytes - offset;
 	return 0;
@@ -386,7 +408,7 @@ static int files_write(struct sl_tree *tree, uint64_t ino, uint64_t offset, cons
 
 	rc = rc ? rc : sl_filedata_write(&files->data, file, offset, buf, bytes, stable != SL_UNSTABLE);
 	if (rc) {
-		return rc;
+		return noted(files, rc, "data");
 	}
 	file->base.mtime_ns = files_now(files);
 	file->base.ctime_ns = file->base.mtime_ns;
@@ -399,12 +421,19 @@ static int files_commit(struct sl_tree *tree, uint64_t ino)
 	struct sl_file *file;
 	int rc = reg_get(files, ino, &file);
 
-	return rc ? rc : sl_filedata_commit(&files->data, file);
+	return rc ? rc : noted(files, sl_filedata_commit(&files->data, file), "data");
 }
 
 static int files_sync_all(struct sl_tree *tree)
 {
-	return sl_filedata_commit_all(&files_of(tree)->data);
+	struct files *files = files_of(tree);
+	int rc = sl_filedata_commit_all(&files->data);
+
+	/* Whatever it is: nobody else hears that this data is nowhere but in memory. */
+	if (rc < 0 && !is_failure(rc) && files->failure == 0) {
+		sl_notice_say(&files->notice, "unstable data cannot be written: %s", strerror(-rc));
+	}
+	return noted(files, rc, "data");
 }
 
 static int files_readdir(struct sl_tree *tree, uint64_t dir_ino, uint64_t cookie, sl_dirent_fn *fn, void *arg)
@@ -543,6 +572,11 @@ struct sl_files_syncs sl_files_syncs(struct sl_tree *tree)
 int sl_files_sync_cost(struct sl_tree *tree, int64_t *ret_ns)
 {
 	return sl_filedata_sync_cost(&files_of(tree)->data, ret_ns);
+}
+
+int sl_files_failure(struct sl_tree *tree)
+{
+	return files_of(tree)->failure;
 }
 
 int sl_files_roll_back(struct sl_tree *tree, bool (*is_gone)(void *arg, uint32_t id), void *arg)

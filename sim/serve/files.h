@@ -37,6 +37,8 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 
 /* The 16 random bytes that were drawn when the folder was made. `tree` is one of sl_files_open. */
 void sl_files_key(struct sl_tree *tree, uint8_t ret[16]);
+/* The first error by which the host's disk has failed, which was told as a notice; 0: none. */
+int sl_files_failure(struct sl_tree *tree);
 /* As sl_filedata_roll_back. */
 int sl_files_roll_back(struct sl_tree *tree, bool (*is_gone)(void *arg, uint32_t id), void *arg);
 struct sl_files_syncs sl_files_syncs(struct sl_tree *tree);

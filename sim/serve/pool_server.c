@@ -194,6 +194,16 @@ int sl_pool_server_new(const struct sl_pool_server_config *config, struct sl_poo
 	return 0;
 }
 
+int sl_pool_server_sync(struct sl_pool_server *server, struct sl_err *err)
+{
+	int rc = server->ds ? sl_datastore_sync(server->ds) : 0;
+
+	return rc < 0 ? sl_err_set(err, rc,
+				   "%s: the disk below failed: %s; clients were told of what is not there",
+				   server->config.datastore.dir, strerror(-rc))
+		      : 0;
+}
+
 void sl_pool_server_free(struct sl_pool_server *server)
 {
 	if (!server) {

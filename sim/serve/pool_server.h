@@ -28,6 +28,9 @@ struct sl_pool_server;
 /* Errors: those of sl_stack_store and sl_datastore_new. */
 int sl_pool_server_new(const struct sl_pool_server_config *config, struct sl_pool_server **ret,
 		       struct sl_err *err);
+/* What is in memory goes to the files; at the end of a run, so that it can say so. 0 without power. The error
+ * of sl_datastore_sync, with a message. */
+int sl_pool_server_sync(struct sl_pool_server *server, struct sl_err *err);
 /* Graceful: what is in memory goes to the files. Accepts NULL. */
 void sl_pool_server_free(struct sl_pool_server *server);
 

@@ -90,6 +90,28 @@ Test(host_disk, a_new_journal_is_the_journal_even_when_its_folder_cannot_be_sync
 	scratch_remove(dir);
 }
 
+/* Clients only get errors: who runs the server must hear of it, once, and its end must tell. */
+Test(host_disk, a_disk_that_fails_is_told_to_the_operator)
+{
+	char *dir = scratch_new();
+	struct said said = {0};
+	struct sl_tree *tree = open_hearing(dir, true, &said);
+	const char *first;
+
+	cr_assert_eq(sl_files_failure(tree), 0);
+	folder_fsync_errno = EIO;
+	tree_write(tree, tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG), 0, "data", SL_FILE_SYNC);
+	cr_assert_eq(tree->ops->settle(tree), -EIO);
+	cr_assert_eq(tree->ops->settle(tree), -EIO);
+	folder_fsync_errno = 0;
+	first = strstr(said.text, "the disk below fails");
+	cr_assert_not_null(first, "%s", said.text);
+	cr_assert_null(strstr(first + 1, "the disk below fails"), "once: %s", said.text);
+	cr_assert_eq(sl_files_failure(tree), -EIO);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
 /* A crash of the host may now bring the old journal back: nothing more is called stable, for good. */
 Test(host_disk, host_durable_acknowledges_nothing_behind_a_name_that_is_not_durable)
 {
