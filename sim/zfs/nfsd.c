@@ -24,9 +24,13 @@ struct nfsd_call {
 
 static void start_call(struct nfsd *nfsd, int64_t now_ns, struct sl_store_req *req);
 
-static void call_done(struct sl_timer *timer, int64_t now_ns)
+static int64_t bytes_cpu_ns(const struct nfsd_call *call)
 {
-	struct nfsd_call *call = sl_container_of(timer, struct nfsd_call, inner.done);
+	return (int64_t)(call->outer->bytes * 1e9 / call->nfsd->config.byte_bps);
+}
+
+static void call_end(struct nfsd_call *call, int64_t now_ns)
+{
 	struct sl_store_req *outer = call->outer;
 	struct nfsd *nfsd = call->nfsd;
 
@@ -50,6 +54,25 @@ static void call_done(struct sl_timer *timer, int64_t now_ns)
 	sl_timer_fire(&outer->done, now_ns);
 }
 
+static void reply_sent(struct sl_timer *timer, int64_t now_ns)
+{
+	call_end(sl_container_of(timer, struct nfsd_call, job.done), now_ns);
+}
+
+/* The data of a READ goes out now. Not before: calls of different sizes would overtake each other on their
+ * way to the store, whose prefetcher loses a stream that is not in order. */
+static void call_done(struct sl_timer *timer, int64_t now_ns)
+{
+	struct nfsd_call *call = sl_container_of(timer, struct nfsd_call, inner.done);
+
+	if (call->outer->op == SL_STORE_READ) {
+		call->job.done.fire = reply_sent;
+		sl_cpu_run(call->nfsd->config.cpu, now_ns, &call->job, bytes_cpu_ns(call));
+	} else {
+		call_end(call, now_ns);
+	}
+}
+
 static void cpu_done(struct sl_timer *timer, int64_t now_ns)
 {
 	struct nfsd_call *call = sl_container_of(timer, struct nfsd_call, job.done);
@@ -69,7 +92,7 @@ static void start_call(struct nfsd *nfsd, int64_t now_ns, struct sl_store_req *r
 	call->job.done.fire = cpu_done;
 	call->start_ns = now_ns;
 	sl_cpu_run(nfsd->config.cpu, now_ns, &call->job,
-		   nfsd->config.op_cpu_ns + (int64_t)(req->bytes * 1e9 / nfsd->config.byte_bps));
+		   nfsd->config.op_cpu_ns + (req->op == SL_STORE_READ ? 0 : bytes_cpu_ns(call)));
 }
 
 static void nfsd_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)

@@ -112,13 +112,24 @@ static void write_filled(struct pool_call *call, int64_t now_ns)
 	}
 }
 
-/* The call has all data it needs in memory. */
+static int64_t copy_ns(const struct pool_call *call)
+{
+	return (int64_t)((double)call->req->bytes * 1e9 / call->pool->copy_bps);
+}
+
+static void read_copied(struct sl_timer *timer, int64_t now_ns)
+{
+	call_finish(sl_container_of(timer, struct pool_call, job.done), now_ns);
+}
+
+/* The call has all data it needs in memory: a READ copies it. */
 static void call_filled(struct pool_call *call, int64_t now_ns)
 {
 	if (call->req->op == SL_STORE_WRITE) {
 		write_filled(call, now_ns);
 	} else {
-		call_finish(call, now_ns);
+		call->job.done.fire = read_copied;
+		sl_cpu_run(call->pool->cpu, now_ns, &call->job, copy_ns(call));
 	}
 }
 
@@ -203,19 +214,17 @@ static int64_t call_begin(struct pool_call *call, int64_t now_ns)
 {
 	const struct sl_store_req *req = call->req;
 	struct sl_pool *pool = call->pool;
-	int64_t copy_ns = (int64_t)((double)req->bytes * 1e9 / pool->copy_bps);
 	struct sl_txg_touch touch;
 
 	switch (req->op) {
 	case SL_STORE_WRITE:
 		touch = sl_txg_dirty(&pool->txg, now_ns, req->file, req->offset_bytes, req->bytes, req->zero);
 		note_partial(call, touch.partial);
-		return copy_ns + dirty_cpu_ns(pool, touch);
-	case SL_STORE_READ:
-		return copy_ns;
+		return copy_ns(call) + dirty_cpu_ns(pool, touch);
 	case SL_STORE_META:
 		sl_txg_dirty_dnode(&pool->txg, now_ns, req->file);
 		break;
+	case SL_STORE_READ:
 	case SL_STORE_COMMIT:
 	case SL_STORE_GETATTR:
 		break;

@@ -51,6 +51,33 @@ Test(nfsd, more_calls_than_threads_wait_in_order_of_arrival)
 	nas_fini(&nas);
 }
 
+/* 100 us per 16 KiB, as they are sent: a small READ does not overtake the large one before it on the way to
+ * the store, which would take the two for no stream. */
+Test(nfsd, reads_reach_the_store_in_order_and_pay_for_their_bytes_when_they_are_sent)
+{
+	struct fake_store below;
+	struct nas nas;
+	struct sl_nfsd_config config = {
+	    .below = &below.store, .cpu = &nas.cpu, .threads = 4, .op_cpu_ns = 30 * US, .byte_bps = 163.84e6};
+	struct sl_store *server;
+	struct call large, small;
+
+	nas_init(&nas);
+	fake_store_init(&below, nas.loop, &nas.notes, 0);
+	server = sl_nfsd_new(&config);
+	large = call_make(&nas.notes, 'l', SL_STORE_READ, 32768);
+	small = call_make(&nas.notes, 's', SL_STORE_READ, 16384);
+	sl_store_submit(server, 0, &large.req);
+	sl_store_submit(server, 0, &small.req);
+	run_all(nas.loop);
+	notes_expect(&nas.notes, "[0.03ms] READ 32K\n"
+				 "[0.03ms] READ 16K\n"
+				 "[0.13ms] s done\n"
+				 "[0.23ms] l done\n");
+	sl_store_free(server);
+	nas_fini(&nas);
+}
+
 Test(nfsd, a_call_costs_cpu_and_so_do_its_bytes)
 {
 	struct fake_store below;
