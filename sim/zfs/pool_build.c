@@ -100,6 +100,7 @@ static void init_vdevs(struct sl_pool *pool, const struct sl_box *box)
 		      .fragmentation = box->pool_fragmentation},
 	    .async_write_min = is_old(box) ? 1 : 2,
 	    .join_bytes = join_bytes(box, box->data, box->n_data),
+	    .join_sync = !is_old(box),
 	    .ashift = (int)box->ashift,
 	    .flush_honoured = box->data_flush == SL_FLUSH_HONOURED,
 	    .parity_bps = box->parity_bps,

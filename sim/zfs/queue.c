@@ -142,7 +142,7 @@ static void issue(struct sl_queue *queue, int64_t now_ns, enum sl_queue_class cl
 			sl_mark_join(item->mark, request->items->mark);
 		}
 		item = next;
-	} while (is_async(class) && item && joins(queue, item, from, end));
+	} while ((is_async(class) || queue->limits->join_sync) && item && joins(queue, item, from, end));
 	if (is_async(class)) {
 		queue->end_bytes = end;
 	}

@@ -3,9 +3,10 @@
  * at the disk at least and at most: synchronous reads and writes 10/10, asynchronous reads 1/3, asynchronous
  * writes from 1 (2014) or 2 (2.1) up to a limit that grows with the dirty data. When the disk can take one
  * more, the classes below their minimum come first, then those below their maximum, both in the order of enum
- * sl_queue_class. Synchronous requests go out in the order they came; asynchronous ones by offset, neighbours
- * joined into one request as long as it is not too large. Flushes do not queue.
- * Not modelled: scrub, trim and rebuild; joining of synchronous requests.
+ * sl_queue_class. Synchronous requests go out in the order they came, asynchronous ones by offset. Neighbours
+ * are joined into one request as long as it is not too large; synchronous ones since 0.6.4 (illumos 5313),
+ * here when one lies right behind the other and came next after it. Flushes do not queue.
+ * Not modelled: scrub, trim and rebuild; joining of different classes.
  */
 #ifndef SL_ZFS_QUEUE_H
 #define SL_ZFS_QUEUE_H
@@ -25,6 +26,7 @@ enum sl_queue_class {
 struct sl_queue_limits {
 	int async_write_min, async_write_max; /* zfs_vdev_async_write_min_active; max: as of now */
 	int64_t join_bytes;                   /* zfs_vdev_aggregation_limit; 0 = nothing is joined */
+	bool join_sync;                       /* synchronous requests are joined, too */
 	int64_t write_gap_bytes;              /* between writes that are joined: raidz padding */
 };
 

@@ -408,6 +408,7 @@ void sl_vdev_limit_async_writes(struct sl_vdev *vdev, int limit)
 	    .async_write_min = config->async_write_min > 0 ? config->async_write_min : 1,
 	    .async_write_max = limit,
 	    .join_bytes = config->join_bytes,
+	    .join_sync = config->join_sync,
 	    .write_gap_bytes = sl_vdev_parity(vdev) > 0 ? WRITE_GAP_BYTES : 0,
 	};
 }

@@ -44,6 +44,7 @@ struct sl_vdev_config {
 	int ashift;
 	int async_write_min;  /* zfs_vdev_async_write_min_active; 0 = 1 */
 	int64_t join_bytes;   /* zfs_vdev_aggregation_limit; 0 = nothing is joined */
+	bool join_sync;       /* of synchronous requests, too */
 	bool flush_honoured;  /* false: a flush is answered at once and reaches nothing */
 	int64_t leaf_cpu_ns;  /* CPU per leaf I/O (GELI), reads and writes */
 	double leaf_cpu_bps;  /* and per byte; 0 = none */
