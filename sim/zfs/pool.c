@@ -18,8 +18,9 @@ struct pool_call {
 	struct sl_zil_waiter waiter;
 	struct sl_txg_waiter synced; /* when the log failed */
 	struct sl_read_waiter records;
-	uint32_t partial;     /* write: records to be filled from what is stored: ... */
-	uint64_t first, last; /* ... these */
+	uint32_t transactions; /* write: left to begin */
+	uint32_t partial;      /* write: records to be filled from what is stored: ... */
+	uint64_t first, last;  /* ... these */
 	int64_t start_ns;
 };
 
@@ -238,9 +239,25 @@ static void start_call(struct pool_call *call, int64_t now_ns)
 	sl_cpu_run(call->pool->cpu, now_ns, &call->job, call_begin(call, now_ns));
 }
 
+/* Transactions of a write: one per record up to 2.1, one for all since 2.2 (zfs_write). */
+static uint32_t transactions(const struct sl_pool *pool, const struct sl_store_req *req)
+{
+	uint32_t records = sl_txg_records(&pool->txg, req->offset_bytes, req->bytes);
+
+	return pool->zil.config.generation <= SL_ZIL_21 && records > 1 ? records : 1;
+}
+
+/* One transaction more may begin. Their CPU time follows in one piece, after the last. */
 static void let_in(struct sl_timer *timer, int64_t now_ns)
 {
-	start_call(sl_container_of(timer, struct pool_call, entry.go), now_ns);
+	struct pool_call *call = sl_container_of(timer, struct pool_call, entry.go);
+
+	call->transactions--;
+	if (call->transactions > 0) {
+		sl_throttle_enter(&call->pool->throttle, now_ns, &call->entry);
+	} else {
+		start_call(call, now_ns);
+	}
 }
 
 static void pool_submit(struct sl_store *store, int64_t now_ns, struct sl_store_req *req)
@@ -255,6 +272,7 @@ static void pool_submit(struct sl_store *store, int64_t now_ns, struct sl_store_
 	if (req->op == SL_STORE_WRITE) {
 		call->entry.go.fire = let_in;
 		call->entry.tag = req->tag;
+		call->transactions = transactions(pool, req);
 		sl_throttle_enter(&pool->throttle, now_ns, &call->entry);
 	} else {
 		start_call(call, now_ns);

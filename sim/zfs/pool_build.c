@@ -327,6 +327,7 @@ static int init_zil(struct sl_pool *pool, const struct sl_box *box, const struct
 	    .data = &pool->data,
 	    .records = pool->txg.config.data,
 	    .placed = &pool->txg.placed,
+	    .throttle = box->zil == SL_ZIL_20 || box->zil == SL_ZIL_21 ? &pool->throttle : NULL,
 	    .has_slog = box->n_log > 0,
 	    .throughput = box->logbias == SL_LOGBIAS_THROUGHPUT,
 	    .bulk_bytes = bulk_bytes(box),

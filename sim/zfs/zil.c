@@ -40,6 +40,11 @@ bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx)
 	       (!zil->config.placed || sl_placed_add(zil->config.placed, itx->txg, itx->file, itx->record));
 }
 
+bool sl_zil_is_late(const struct sl_zil *zil, const struct sl_zil_itx *itx)
+{
+	return zil->config.throttle && itx->indirect && !itx->hole && itx->txg < zil->config.placed->txg;
+}
+
 static int64_t class_bytes(const struct sl_vdev *vdev)
 {
 	return sl_vdev_top_bytes(vdev) * sl_vdev_tops(vdev);
@@ -170,6 +175,7 @@ void sl_zil_fini(struct sl_zil *zil)
 {
 	free(zil->sync.items);
 	free(zil->async.items);
+	free(zil->walk.list.items);
 	free(zil->block_writes);
 	sl_slab_fini(&zil->ios);
 	sl_slab_fini(&zil->lwbs);
@@ -215,6 +221,7 @@ void sl_zil_commit(struct sl_zil *zil, int64_t now_ns, uint64_t file, struct sl_
 
 void sl_zil_synced(struct sl_zil *zil, uint64_t txg)
 {
+	zil->synced_txg = txg;
 	list_drop_synced(&zil->sync, txg);
 	list_drop_synced(&zil->async, txg);
 	sl_zil_space_free(&zil->wrlog, txg);

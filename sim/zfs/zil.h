@@ -40,6 +40,7 @@
 #include "sim/device/jitter.h"
 #include "sim/zfs/history.h"
 #include "sim/zfs/placed.h"
+#include "sim/zfs/throttle.h"
 #include "sim/zfs/txg.h"
 #include "sim/zfs/vdev.h"
 #include "sim/zfs/zil_space.h"
@@ -76,6 +77,8 @@ struct sl_zil_config {
 	const struct sl_txg
 	    *txg; /* borrowed: what is dirty limits asynchronous writes; NULL = nothing does */
 	struct sl_placed *placed; /* borrowed: records that are in place already; NULL = none ever are */
+	struct sl_throttle
+	    *throttle; /* borrowed: what comes too late for its txg waits there; NULL = nowhere */
 	bool has_slog;
 	bool throughput;              /* logbias=throughput */
 	int64_t commit_cpu_ns;        /* per batch (2014) or block */
@@ -148,6 +151,15 @@ struct sl_zil_burst {
 	uint32_t parallel; /* 2.3: bursts for which company is expected (zl_parallel) */
 };
 
+/* 2.1 and later: a commit list on its way into blocks (zl_issuer_lock is held). */
+struct sl_zil_walk {
+	bool active, alone;       /* alone: nothing was in flight when it began */
+	struct sl_zil_list list;  /* what was synchronous when it began ... */
+	uint32_t at;              /* ... and the next of it */
+	struct sl_throttled late; /* which is at the write throttle: ... */
+	bool entering, let_in;    /* ... on its way there, and through */
+};
+
 struct sl_zil {
 	struct sl_zil_config config;
 	struct sl_loop *loop;
@@ -177,6 +189,8 @@ struct sl_zil {
 	/* 2.1 and 2.3 */
 	struct sl_zil_lwb *oldest, *newest; /* in the order of the chain; the newest may be open */
 	struct sl_slab lwbs, wakes;
+	struct sl_zil_walk walk;
+	uint64_t synced_txg;    /* the last */
 	int64_t lwb_latency_ns; /* zl_last_lwb_latency */
 	struct sl_zil_burst burst;
 	bool advancing;

@@ -21,6 +21,10 @@ void sl_zil_add_commit(struct sl_zil *zil, struct sl_zil_waiter *waiter);
  * (dmu_sync: EALREADY), and nothing is stored of a hole. */
 bool sl_zil_place(struct sl_zil *zil, const struct sl_zil_itx *itx);
 
+/* Must the record pass the write throttle? Its txg is syncing, so that its data is written once more, beside
+ * it, in a transaction of its own (dmu_sync_late_arrival). */
+bool sl_zil_is_late(const struct sl_zil *zil, const struct sl_zil_itx *itx);
+
 /* Where a log block of `bytes` goes now (zio_alloc_zil): the log vdevs while one works and they have room, in
  * 2.4 the special vdevs, else the data vdevs. */
 struct sl_vdev *sl_zil_target(const struct sl_zil *zil, int64_t bytes);
@@ -51,6 +55,11 @@ uint32_t sl_zil_next_size(struct sl_zil *zil);
 
 /* zil_max_waste_space: so much may stay unused at the end of a block. */
 uint32_t sl_zil_max_waste(const struct sl_zil *zil);
+
+/* How much of `data` goes into a block with so much room. A record that is copied, or has no data, goes as a
+ * `whole`. Others fill the block, unless its rest is small (zil_max_waste_space) and leaving it unused needs
+ * no more blocks. 0: nothing, the next block is needed. */
+uint32_t sl_zil_fits(const struct sl_zil *zil, uint32_t room, uint32_t data, bool whole);
 
 /* 2.3: the burst grows by a record; of what is copied into its record nothing can be split off. */
 void sl_zil_burst_grows(struct sl_zil *zil, uint32_t data_bytes, bool copied);

@@ -2,6 +2,11 @@
  * The intent log of OpenZFS 2.1 and 2.3: log blocks (lwbs) in a pipeline. A commit packs all synchronous
  * records into the open block, issuing each that is full, and waits on the last. Blocks are written side by
  * side; their flushes and their waiters follow in the order of the chain.
+ *
+ * A record to be written in place whose txg is syncing comes too late for that: its data is written beside
+ * it, in a transaction of its own (dmu_sync_late_arrival). Up to 2.1 that transaction waits at the write
+ * throttle like a writer's, and all commits wait with it (zl_issuer_lock); what its txg has synced meanwhile
+ * is left out. Since 2.2 it does not wait, and all that the syncing txg holds is written twice.
  */
 #include "sim/zfs/zil_inner.h"
 
@@ -37,6 +42,7 @@ struct sl_zil_lwb {
 	int64_t spent_ns; /* CPU time of whoever woke to send it out, while it was open */
 	bool bulk;        /* goes out while the burst is beyond zil_slog_bulk */
 	bool timed_out;   /* somebody is about to send it out */
+	bool overdue;     /* its time was over while zl_issuer_lock was held */
 	bool in_place;    /* its flush has records in place to cover */
 	struct sl_zil_flush flush;
 };
@@ -239,7 +245,7 @@ static void lwb_filled(struct sl_timer *timer, int64_t now_ns)
 	lwb->on_way_ns = now_ns;
 	lwb->hand_off.fire = lwb_handed_off;
 	sl_zil_hand_off(zil, now_ns, &lwb->hand_off, lwb->tag);
-	if (holds_issuer(zil) && --zil->issuing == 0) {
+	if (holds_issuer(zil) && --zil->issuing == 0 && !zil->walk.active) {
 		process_list(zil, now_ns);
 	}
 }
@@ -318,6 +324,16 @@ static void issue_last(struct sl_zil_lwb *lwb, int64_t now_ns)
 	}
 }
 
+/* Its time is over: it goes out, once nobody is packing records. */
+static void send_overdue(struct sl_zil_lwb *lwb, int64_t now_ns)
+{
+	if (lwb->zil->walk.active) {
+		lwb->overdue = true;
+	} else {
+		issue_last(lwb, now_ns);
+	}
+}
+
 /* He has his turn: if nobody has filled the block and sent it out meanwhile, he does. */
 static void awake(struct sl_timer *timer, int64_t now_ns)
 {
@@ -327,7 +343,7 @@ static void awake(struct sl_timer *timer, int64_t now_ns)
 
 	if (lwb && zil->blocks == wake->number) {
 		lwb->spent_ns = wake->cpu_ns;
-		issue_last(lwb, now_ns);
+		send_overdue(lwb, now_ns);
 	}
 	sl_slab_put(&zil->wakes, wake);
 }
@@ -345,7 +361,7 @@ static void timed_out(struct sl_timer *timer, int64_t now_ns)
 	struct wake *wake;
 
 	if (runnable <= zil->cpu->count || zil->config.commit_cpu_ns == 0) {
-		issue_last(lwb, now_ns);
+		send_overdue(lwb, now_ns);
 		return;
 	}
 	lwb->timed_out = true;
@@ -377,50 +393,30 @@ static struct sl_zil_lwb *new_lwb(struct sl_zil *zil, int64_t now_ns)
 	return lwb;
 }
 
-/*
- * How much of `data` goes into the open block. A record that is copied, or has no data, goes as a whole.
- * Others fill the block, unless its rest is small (zil_max_waste_space) and leaving it unused needs no more
- * blocks. 0: nothing, the next block is needed.
- */
-static uint32_t fits(const struct sl_zil_lwb *lwb, uint32_t data, bool whole)
-{
-	uint32_t room = lwb->size - lwb->used, record = SL_ZIL_WRITE_HEADER + data;
-
-	if (record <= room) {
-		return data;
-	}
-	if (whole || room <= SL_ZIL_WRITE_HEADER) {
-		return 0;
-	}
-	if (room < sl_zil_max_waste(lwb->zil) &&
-	    (data % SL_ZIL_MAX_DATA == 0 || room < SL_ZIL_WRITE_HEADER + data % SL_ZIL_MAX_DATA)) {
-		return 0;
-	}
-	return room - SL_ZIL_WRITE_HEADER;
-}
-
 /* Puts a record of `data` bytes, or a part of it, into the open block, or issues that and opens the next.
  * Returns the bytes packed. */
 static uint32_t pack(struct sl_zil *zil, int64_t now_ns, const struct sl_zil_itx *itx, uint32_t data)
 {
 	struct sl_zil_lwb *lwb = open_lwb(zil);
 	bool whole = itx->copied && data <= SL_ZIL_MAX_DATA;
+	uint64_t txg = sl_zil_is_late(zil, itx) ? zil->config.placed->txg : itx->txg; /* zil_lwb_add_txg */
 	uint32_t now;
 
-	if (lwb && (data > 0 ? fits(lwb, data, whole) == 0 : lwb->used + SL_ZIL_WRITE_HEADER > lwb->size)) {
+	if (lwb && (data > 0 ? sl_zil_fits(zil, lwb->size - lwb->used, data, whole) == 0
+			     : lwb->used + SL_ZIL_WRITE_HEADER > lwb->size)) {
 		issue(lwb, now_ns);
 		lwb = new_lwb(zil, now_ns);
 		lwb->bulk = zil->burst.size > zil->config.bulk_bytes; /* zil_lwb_write_open of 2.1 */
 	} else if (!lwb) {
 		lwb = new_lwb(zil, now_ns);
 	}
-	now = data > 0 ? fits(lwb, data, whole) : 0;
+	now = data > 0 ? sl_zil_fits(zil, lwb->size - lwb->used, data, whole) : 0;
 	if (data > 0 && now == 0) {
 		return 0; /* predicted too small: the next is larger */
 	}
 	lwb->used += SL_ZIL_WRITE_HEADER + now;
 	lwb->copied += now;
-	lwb->txg = itx->txg > lwb->txg ? itx->txg : lwb->txg;
+	lwb->txg = txg > lwb->txg ? txg : lwb->txg;
 	sl_history_packed(zil->config.history, zil->blocks, itx->write, itx->txg);
 	return now;
 }
@@ -460,28 +456,6 @@ static void link_waiter(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter
 	lwb->waiters_tail = &waiter->next;
 }
 
-/* Packs all synchronous records, of all committers. 2.3 counts them first (zil_get_commit_list). */
-static void pack_all(struct sl_zil *zil, int64_t now_ns)
-{
-	for (uint32_t i = 0; zil->config.generation >= SL_ZIL_23 && i < zil->sync.count; i++) {
-		const struct sl_zil_itx *itx = &zil->sync.items[i];
-
-		if (!itx->waiter) {
-			sl_zil_burst_grows(zil, itx->bytes, itx->copied);
-		}
-	}
-	for (uint32_t i = 0; i < zil->sync.count; i++) {
-		struct sl_zil_itx *itx = &zil->sync.items[i];
-
-		if (itx->waiter) {
-			link_waiter(zil, now_ns, itx->waiter);
-		} else {
-			pack_record(zil, now_ns, itx);
-		}
-	}
-	zil->sync.count = 0;
-}
-
 /* Is it not worth waiting for company? `alone`: nothing was open or in flight before this commit. */
 static bool issue_at_once(const struct sl_zil *zil, const struct sl_zil_lwb *lwb, bool alone)
 {
@@ -502,22 +476,18 @@ static void note_company(struct sl_zil *zil, bool was_open, bool was_busy)
 	zil->burst.parallel = zil->burst.parallel > seen ? zil->burst.parallel : seen;
 }
 
-/* zil_commit_writer, by whoever has zl_issuer_lock now: for all who wait for it. */
-static void process_list(struct sl_zil *zil, int64_t now_ns)
+/* All is in blocks: does the last one go out, or wait for company? */
+static void walk_end(struct sl_zil *zil, int64_t now_ns)
 {
 	int64_t pct = zil->config.generation >= SL_ZIL_23 ? LATENCY_PCT_23 : LATENCY_PCT_21;
-	bool was_busy = zil->newest != NULL;
-	struct sl_zil_lwb *lwb;
+	struct sl_zil_lwb *lwb = open_lwb(zil);
 
-	if (zil->n_committers > 0) {
-		note_company(zil, open_lwb(zil) != NULL, was_busy);
-		pack_all(zil, now_ns);
-	}
-	lwb = open_lwb(zil);
-	if (!lwb || !lwb->waiters || lwb->timeout.armed || lwb->timed_out) {
+	zil->walk.active = false;
+	zil->walk.list.count = zil->walk.at = 0;
+	if (!lwb || !lwb->waiters || lwb->timeout.armed || (lwb->timed_out && !lwb->overdue)) {
 		return;
 	}
-	if (issue_at_once(zil, lwb, !was_busy)) {
+	if (lwb->overdue || issue_at_once(zil, lwb, zil->walk.alone)) {
 		issue_last(lwb, now_ns);
 	} else if (zil->issuing == 0) {
 		/* zil_commit_waiter: its time runs from when the lock is given back. */
@@ -525,11 +495,84 @@ static void process_list(struct sl_zil *zil, int64_t now_ns)
 	}
 }
 
+/* May the record at hand be packed? If not, late_let_in goes on with it. */
+static bool pass_throttle(struct sl_zil *zil, int64_t now_ns)
+{
+	struct sl_zil_walk *walk = &zil->walk;
+
+	if (!walk->let_in && sl_zil_is_late(zil, &walk->list.items[walk->at])) {
+		walk->entering = true;
+		sl_throttle_enter(zil->config.throttle, now_ns, &walk->late);
+		walk->entering = false;
+		return walk->let_in;
+	}
+	return true;
+}
+
+/* Goes on through the list, up to its end or to a record that has to wait. */
+static void walk_on(struct sl_zil *zil, int64_t now_ns)
+{
+	struct sl_zil_walk *walk = &zil->walk;
+
+	for (; walk->at < walk->list.count; walk->at++) {
+		const struct sl_zil_itx *itx = &walk->list.items[walk->at];
+
+		if (itx->waiter) {
+			link_waiter(zil, now_ns, itx->waiter);
+		} else if (walk->let_in || itx->txg > zil->synced_txg) { /* else it needs no log any more */
+			if (!pass_throttle(zil, now_ns)) {
+				return;
+			}
+			walk->let_in = false;
+			pack_record(zil, now_ns, itx);
+		}
+	}
+	walk_end(zil, now_ns);
+}
+
+/* zil_commit_writer, by whoever has zl_issuer_lock now: for all who wait for it. 2.3 counts the records first
+ * (zil_get_commit_list). */
+static void process_list(struct sl_zil *zil, int64_t now_ns)
+{
+	struct sl_zil_walk *walk = &zil->walk;
+	struct sl_zil_list list = walk->list;
+
+	walk->active = true;
+	walk->alone = zil->newest == NULL;
+	if (zil->n_committers > 0) {
+		note_company(zil, open_lwb(zil) != NULL, !walk->alone);
+		walk->list = zil->sync;
+		zil->sync = list;
+	}
+	for (uint32_t i = 0; zil->config.generation >= SL_ZIL_23 && i < walk->list.count; i++) {
+		const struct sl_zil_itx *itx = &walk->list.items[i];
+
+		if (!itx->waiter) {
+			sl_zil_burst_grows(zil, itx->bytes, itx->copied);
+		}
+	}
+	walk_on(zil, now_ns);
+}
+
+static void late_let_in(struct sl_timer *timer, int64_t now_ns)
+{
+	struct sl_zil *zil = sl_container_of(timer, struct sl_zil, walk.late.go);
+
+	zil->walk.let_in = true;
+	if (zil->walk.entering) {
+		return;
+	}
+	walk_on(zil, now_ns);
+	if (!zil->walk.active && zil->issuing == 0 && zil->n_committers > 0) {
+		process_list(zil, now_ns);
+	}
+}
+
 void sl_zil_lwb_commit(struct sl_zil *zil, int64_t now_ns, struct sl_zil_waiter *waiter)
 {
 	sl_zil_add_commit(zil, waiter);
 	zil->n_committers++;
-	if (zil->issuing == 0) {
+	if (zil->issuing == 0 && !zil->walk.active) {
 		process_list(zil, now_ns);
 	}
 }
@@ -538,6 +581,7 @@ void sl_zil_lwb_init(struct sl_zil *zil)
 {
 	sl_slab_init(&zil->lwbs, sizeof(struct sl_zil_lwb));
 	zil->lwb_latency_ns = zil->config.lone_latency_ns;
+	zil->walk.late.go.fire = late_let_in;
 	sl_zil_sizes_init(zil);
 	if (zil->config.generation != SL_ZIL_2014) {
 		sl_slab_init(&zil->ios, sizeof(struct in_place));

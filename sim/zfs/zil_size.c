@@ -159,3 +159,20 @@ void sl_zil_sizes_init(struct sl_zil *zil)
 		zil->burst.optimal[i] = BLOCK_DATA;
 	}
 }
+
+uint32_t sl_zil_fits(const struct sl_zil *zil, uint32_t room, uint32_t data, bool whole)
+{
+	uint32_t record = SL_ZIL_WRITE_HEADER + data;
+
+	if (record <= room) {
+		return data;
+	}
+	if (whole || room <= SL_ZIL_WRITE_HEADER) {
+		return 0;
+	}
+	if (room < sl_zil_max_waste(zil) &&
+	    (data % SL_ZIL_MAX_DATA == 0 || room < SL_ZIL_WRITE_HEADER + data % SL_ZIL_MAX_DATA)) {
+		return 0;
+	}
+	return room - SL_ZIL_WRITE_HEADER;
+}

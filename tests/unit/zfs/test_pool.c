@@ -275,6 +275,30 @@ Test(pool, dirty_data_can_be_given_a_limit)
 	rig_free(rig);
 }
 
+/* zfs_write up to 2.1: a transaction for each record. With 80 records of 100 dirty one is let in every 500 us
+ * x 20 / 20, then, with 81, four of one write every 500 us x 21 / 19. */
+Test(pool, each_record_of_a_write_passes_the_throttle)
+{
+	struct rig *rig = rig_new(SL_SYNC_DISABLED);
+	struct sl_store_req write = unstable;
+	int64_t took_ns = 0;
+
+	rig->box.dirty_max_bytes = (double)(100 * 128 * KIB);
+	rig->box.zil = SL_ZIL_2014;
+	rig_start(rig, 0);
+	for (int i = 0; i <= 80; i++) {
+		write.offset_bytes = i * 128 * KIB;
+		write.bytes = (uint32_t)(128 * KIB);
+		submit(rig, write, &took_ns);
+	}
+	cr_assert_eq(took_ns, 500 * US);
+	write.offset_bytes += 128 * KIB;
+	write.bytes = (uint32_t)(4 * 128 * KIB);
+	submit(rig, write, &took_ns);
+	cr_assert_eq(took_ns / US, 4 * 500 * 21 / 19);
+	rig_free(rig);
+}
+
 /* Records of 16 KiB: with special_small_blocks=16K they follow the metadata to the special vdev. */
 Test(pool, small_records_go_to_the_special_vdev_when_told_so)
 {

@@ -133,7 +133,8 @@ Test(zil_state, a_full_log_device_gives_way_to_the_data_disks)
 
 		rig->slog.disk_bytes = MIB;
 		for (uint64_t n = 1; n <= 10; n++) {
-			struct sl_zil_change change = {.file = 1, .txg = 1, .bytes = 128 * KIB - 2 * 192};
+			struct sl_zil_change change = {
+			    .file = 1, .txg = n == 10 ? 4 : 1, .bytes = 128 * KIB - 2 * 192};
 
 			if (n == 10) {
 				for (uint64_t txg = 1; txg <= 3; txg++) {
