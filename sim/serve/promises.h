@@ -1,7 +1,7 @@
 /*
  * What a modelled pool has promised and what it can keep: the record of a running server, as a run of the
  * model has one (stack/record.h), with nobody above it. Tells which writes a cut of the power takes, by the
- * same rule as `sloglab powercut`: what the marks of the disks say, import and replay (docs/decisions/0020).
+ * same rule as `sloglab powercut`: what the marks of the disks say, import and replay (docs/decisions/0022).
  */
 #ifndef SL_SERVE_PROMISES_H
 #define SL_SERVE_PROMISES_H
