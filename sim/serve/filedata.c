@@ -447,12 +447,18 @@ bool sl_filedata_unsynced(const struct sl_filedata *data)
 	return data->unsynced_first || data->unsynced_names;
 }
 
-int sl_filedata_sync(struct sl_filedata *data)
+int sl_filedata_sync_names(struct sl_filedata *data)
 {
 	if (data->broken == 0 && data->unsynced_names && fsync(data->dirfd) < 0) {
 		data->broken = -errno;
 	}
 	data->unsynced_names = data->unsynced_names && data->broken != 0;
+	return data->broken;
+}
+
+int sl_filedata_sync(struct sl_filedata *data)
+{
+	(void)sl_filedata_sync_names(data);
 	while (data->broken == 0 && data->unsynced_first) {
 		if (fdatasync(data->unsynced_first->fd) < 0) {
 			data->broken = -errno;

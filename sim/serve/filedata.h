@@ -68,6 +68,8 @@ int sl_filedata_commit_all(struct sl_filedata *data);
 /* With `durable`: one fdatasync a file covers all that was written to it since the last call. Is there any?
  */
 bool sl_filedata_unsynced(const struct sl_filedata *data);
+/* With `durable`: new files have their names in the folder for good. Errors as below. */
+int sl_filedata_sync_names(struct sl_filedata *data);
 /* Errors are for good: the kernel reports a lost page once only. */
 int sl_filedata_sync(struct sl_filedata *data);
 int sl_filedata_truncate(struct sl_filedata *data, struct sl_file *file, uint64_t size_bytes);

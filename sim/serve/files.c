@@ -13,7 +13,8 @@
  *
  * Durable on the host too: changes go to the kernel as ever, and settle() puts all that came since the last
  * one on the disk, so that calls in service together share the wait. Only bytes that a change of names sets
- * free wait for the journal at once, and the target of a symbolic link for the disk.
+ * free wait for the journal at once, and the journal for what a new name will lead to: the name of its file
+ * in data/, and the target of a symbolic link.
  */
 #include "sim/serve/files.h"
 
@@ -266,6 +267,9 @@ static int files_create(struct sl_tree *tree, uint64_t dir_ino, const char *name
 	if (rc == 0 && type == SL_FT_REG) {
 		rc = sl_filedata_make(&files->data, &made);
 		sl_filedata_forget(&files->data, &made, false);
+		/* The kernel may write the journal before it is asked to: a name there without data is
+		 * damage. */
+		rc = rc ? rc : sl_filedata_sync_names(&files->data);
 	}
 	rc = rc ? rc : files_change(files, &meta);
 	if (rc) {

@@ -119,6 +119,10 @@ static int data_open(struct sl_folder *folder, struct sl_err *err)
 					"`sloglab store check'")
 			   : sl_err_set(err, -errno, "data: cannot open: %s", strerror(errno));
 	}
+	/* Here too the order must be the disk's own: a journal without data/ would be refused. */
+	if (!journal && fsync(folder->dirfd) < 0) {
+		return sl_err_set(err, -errno, "data: cannot be made durable: %s", strerror(errno));
+	}
 	return journal ? 0 : sl_orphans_none(folder->datafd, err);
 }
 
@@ -215,10 +219,11 @@ int sl_folder_sync(const struct sl_folder *folder)
 	if (fsync(folder->datafd) < 0 || fsync(folder->dirfd) < 0) {
 		return -errno;
 	}
-	if (!folder->made) {
-		return 0;
-	}
+	/* The folder's own name, too: the server that made it may not have been asked for this. */
 	above = openat(folder->dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (above < 0 && errno == EACCES && !folder->made) {
+		return 0; /* somebody else has made it, in a folder of theirs */
+	}
 	rc = above < 0 || fsync(above) < 0 ? -errno : 0;
 	fd_drop(above);
 	return rc;

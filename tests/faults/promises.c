@@ -6,7 +6,8 @@
 
 static bool has_ended(const struct promises *promises)
 {
-	return promises->hurry && *promises->hurry && promises->patience == 0;
+	return (promises->hurry && *promises->hurry && promises->patience == 0) ||
+	       (promises->deny > 0 && promises->answered >= promises->deny);
 }
 
 /* What the client hears: the call's result, after the wait for the host's disk. */
@@ -19,6 +20,10 @@ static int answer(struct promises *promises, struct sl_tree *tree, int rc)
 	}
 	if (promises->hurry && *promises->hurry && promises->patience > 0) {
 		promises->patience--;
+	}
+	promises->answered++;
+	if (promises->answered == promises->deny) {
+		rc = -EIO;
 	}
 	promises->acked += rc == 0;
 	promises->failed += rc != 0;

@@ -36,6 +36,8 @@ struct promises {
 	struct promise nobody; /* what is not made any more */
 	uint64_t last_version;
 	uint32_t acked, failed; /* calls */
+	uint32_t answered;      /* both */
+	uint32_t deny; /* number of the call that is taken for failed, and for the last one; 0: none is */
 	/* Once *hurry is set the client makes `patience` further calls; NULL: all of them. */
 	const uint64_t *hurry;
 	uint32_t patience;

@@ -171,33 +171,6 @@ static struct sl_tree *durable_open(const char *dir)
 }
 
 /* Durable on the host too, in one wait for whatever came together; counted, so that it can be told. */
-Test(files, host_durable_waits_once_for_all_that_came_together)
-{
-	char *dir = scratch_new();
-	struct sl_tree *tree = durable_open(dir);
-	uint64_t one, two;
-
-	one = tree_make(tree, SL_TREE_ROOT, "one", SL_FT_REG);
-	two = tree_make(tree, SL_TREE_ROOT, "two", SL_FT_REG);
-	for (uint64_t i = 0; i < 16; i++) {
-		tree_write(tree, i % 2 ? one : two, i * 6, "stable", SL_FILE_SYNC);
-	}
-	cr_assert_eq(sl_files_syncs(tree).count, 0);
-	cr_assert_eq(tree->ops->settle(tree), 0);
-	cr_assert_eq(sl_files_syncs(tree).count, 1);
-	cr_assert(sl_files_syncs(tree).time_ns > 0);
-	cr_assert_eq(tree->ops->settle(tree), 0);
-	cr_assert_eq(sl_files_syncs(tree).count, 1, "nothing came since");
-	tree_write(tree, one, 0, "unstable", SL_UNSTABLE);
-	cr_assert_eq(tree->ops->settle(tree), 0);
-	cr_assert_eq(sl_files_syncs(tree).count, 1, "nothing became stable");
-	cr_assert_eq(tree->ops->commit(tree, one), 0);
-	cr_assert_eq(tree->ops->settle(tree), 0);
-	cr_assert_eq(sl_files_syncs(tree).count, 2);
-	tree->ops->free(tree);
-	scratch_remove(dir);
-}
-
 /* The bytes of a file go when the journal says on the disk that they may: a crash of the host in between
  * would leave the name without them. */
 Test(files, host_durable_waits_for_the_journal_before_a_file_goes)
