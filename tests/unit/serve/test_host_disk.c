@@ -97,10 +97,11 @@ Test(host_disk, a_disk_that_fails_is_told_to_the_operator)
 	struct said said = {0};
 	struct sl_tree *tree = open_hearing(dir, true, &said);
 	const char *first;
+	uint64_t ino;
 
 	cr_assert_eq(sl_files_failure(tree), 0);
 	folder_fsync_errno = EIO;
-	tree_write(tree, tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG), 0, "data", SL_FILE_SYNC);
+	cr_assert_eq(tree->ops->create(tree, SL_TREE_ROOT, "f", SL_FT_REG, NULL, &ino), -EIO);
 	cr_assert_eq(tree->ops->settle(tree), -EIO);
 	cr_assert_eq(tree->ops->settle(tree), -EIO);
 	folder_fsync_errno = 0;
