@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "sim/base/clock.h"
+#include "sim/base/utf8.h"
 #include "sim/serve/control.h"
 
 #define WAIT_MAX_NS (INT64_C(3600) * 1000000000)
@@ -96,11 +97,12 @@ int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_e
 	}
 	rc = sl_control_ask(words.word[0], line, reply, REPLY_BYTES, err);
 	if (rc == 0) {
+		sl_utf8_clean(reply); /* names in it are the clients' */
 		fputs(reply, stdout);
 	}
 	if (rc == 0 && wait_ns > 0) {
 		rc = wait_for_box(words.word[0], wait_ns, err);
 	}
 	free(reply);
-	return rc == 0 ? SL_EXIT_OK : SL_EXIT_FAILED;
+	return rc == 0 ? SL_EXIT_OK : rc == -EINVAL ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 }

@@ -104,6 +104,14 @@ static int test_check(struct test *test, struct sl_err *err)
 		    targets ? "disk test: name devices, or --file, or --nbd; not several of them"
 			    : "disk test: name missing; see sloglab disk list, or give --file or --nbd");
 	}
+	for (int i = 0; i < test->names.n; i++) {
+		if (strchr(test->names.word[i], '/')) {
+			return sl_err_set(err, -EINVAL,
+					  "disk test: %.200s is a path; a real disk or file is measured with "
+					  "--file %.200s",
+					  test->names.word[i], test->names.word[i]);
+		}
+	}
 	if (test->names.n == 0 && test->saturate) {
 		return sl_err_set(err, -EINVAL, "--saturate: works with devices of the catalogue only");
 	}

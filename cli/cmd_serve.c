@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "cli/serve.h"
+#include "sim/base/utf8.h"
 #include "sim/serve/control.h"
 
 #define NFS_PORT 2049
@@ -54,7 +55,12 @@ static void recovery_show(void *arg, uint64_t done, uint64_t total)
 
 static void notice_show(void *arg, const char *line)
 {
-	(void)fprintf(stderr, "sloglab: serve: %s: %s\n", ((const struct serve_options *)arg)->dir, line);
+	char text[512];
+
+	/* Names in it are the clients'. */
+	(void)snprintf(text, sizeof(text), "%s", line);
+	sl_utf8_clean(text);
+	(void)fprintf(stderr, "sloglab: serve: %s: %s\n", ((const struct serve_options *)arg)->dir, text);
 }
 
 static int options_check(struct serve_options *o, struct sl_err *err)

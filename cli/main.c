@@ -7,22 +7,26 @@
 #include "cli/signals.h"
 #include "sim/base/json.h"
 #include "sim/base/suggest.h"
+#include "sim/base/utf8.h"
 
 static int usage_error(const char *what, const char *word)
 {
 	const char *names[SL_COMMANDS_MAX];
 	const struct sl_command *c;
+	char shown[64];
 	const char *near;
 	int n = 0;
 
+	snprintf(shown, sizeof(shown), "%s", word);
+	sl_utf8_clean(shown);
 	for (c = sl_commands(); c->name; c++) {
 		names[n++] = c->name;
 	}
 	near = sl_suggest(word, names, n);
 	if (near) {
-		fprintf(stderr, "sloglab: %.60s: unknown %s; did you mean %s?\n", word, what, near);
+		fprintf(stderr, "sloglab: %.60s: unknown %s; did you mean %s?\n", shown, what, near);
 	} else {
-		fprintf(stderr, "sloglab: %.60s: unknown %s; see sloglab --help\n", word, what);
+		fprintf(stderr, "sloglab: %.60s: unknown %s; see sloglab --help\n", shown, what);
 	}
 	return SL_EXIT_USAGE;
 }
@@ -47,7 +51,10 @@ static int output_check(int code)
 	if (fflush(stdout) != 0 || failed) {
 		int rc = errno;
 
-		if (code == SL_EXIT_OK && rc != EPIPE) {
+		if (rc == EPIPE) {
+			sl_signals_die_of_pipe();
+		}
+		if (code == SL_EXIT_OK) {
 			fprintf(stderr, "sloglab: stdout: cannot write: %s\n", strerror(rc));
 		}
 		if (code == SL_EXIT_OK) {
@@ -101,6 +108,7 @@ int main(int argc, char **argv)
 	sl_json_watch();
 	code = command->run(command, argc - 1, argv + 1, &err);
 	if (err.msg[0] != '\0') {
+		sl_utf8_clean(err.msg); /* it may quote a file, a server or the command line */
 		fflush(stdout);
 		fprintf(stderr, "sloglab: %s\n", err.msg);
 	}

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "sim/base/outfile.h"
 
 #define OUT_PLACE_MAX (2 * (size_t)PATH_MAX)
@@ -103,6 +104,11 @@ static int out_stdout(int (*render)(void *arg, FILE *out, struct sl_err *err), v
 	}
 	if (rc == 0) {
 		rc = out_write_all(STDOUT_FILENO, data, size);
+		if (rc == -EPIPE) {
+			free(data);
+			data = NULL;
+			sl_signals_die_of_pipe();
+		}
 		if (rc < 0) {
 			sl_err_set(err, rc, "stdout: cannot write: %s", strerror(-rc));
 		}

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/base/suggest.h"
+#include "cli/fuzzy.h"
 
 static bool paths_join(char out[PATH_MAX], const char *dir, const char *name)
 {
@@ -112,33 +112,21 @@ int sl_paths_scenarios(const struct sl_paths *paths, char ret_names[][SL_PATHS_N
 	return count;
 }
 
-/* The first name that begins with what was typed, "b3n" of "b3n-2014"; else NULL. */
-static const char *begins_with(const char *const *words, int n, const char *typed)
-{
-	size_t length = strlen(typed);
-
-	for (int i = 0; i < n && length >= 2; i++) {
-		if (strncmp(words[i], typed, length) == 0) {
-			return words[i];
-		}
-	}
-	return NULL;
-}
-
 static int scenario_unknown(const struct sl_paths *paths, const char *name, struct sl_err *err)
 {
 	char names[SL_PATHS_SCENARIOS_MAX][SL_PATHS_NAME_MAX];
 	const char *words[SL_PATHS_SCENARIOS_MAX];
 	int n = sl_paths_scenarios(paths, names);
-	const char *near;
+	struct sl_fuzzy found;
 
 	for (int i = 0; i < n; i++) {
 		words[i] = names[i];
 	}
-	near = begins_with(words, n, name);
-	near = near ? near : sl_suggest(name, words, n);
-	if (near) {
-		return sl_err_set(err, -ENOENT, "%.200s: no such scenario; did you mean %s?", name, near);
+	sl_fuzzy_find(name, words, n, &found);
+	if (found.n > 0) {
+		return sl_err_set(err, -ENOENT, "%.200s: no such scenario; did you mean %s%s%s?", name,
+				  words[found.hit[0]], found.n > 1 ? " or " : "",
+				  found.n > 1 ? words[found.hit[1]] : "");
 	}
 	return sl_err_set(
 	    err, -ENOENT,

@@ -29,17 +29,20 @@ static bool line_due(struct sl_progress *p, int done, int64_t now)
 	}
 	p->shown_ns = now;
 	p->line_open = p->terminal;
-	fputs(p->terminal ? "\r" : "", p->out);
 	return true;
 }
 
-static void line_end(struct sl_progress *p, int done, int total, int64_t now)
+/* Whole lines only, each in one piece: what other processes and stdout print stays before or behind it. */
+static void line_print(struct sl_progress *p, const char *text, int done, int total, int64_t now)
 {
+	char left[64] = "";
+
 	if (done > 0) {
-		fprintf(p->out, ", about %lld s left",
-			(long long)((now - p->start_ns) / done * (total - done) / 1000000000LL));
+		snprintf(left, sizeof(left), ", about %lld s left",
+			 (long long)((now - p->start_ns) / done * (total - done) / 1000000000LL));
 	}
-	fputs(p->terminal ? "\033[K" : "\n", p->out);
+	fflush(stdout);
+	fprintf(p->out, "%s%s%s%s", p->terminal ? "\r" : "", text, left, p->terminal ? "\033[K" : "\n");
 	fflush(p->out);
 }
 
@@ -49,8 +52,10 @@ bool sl_progress_step(void *arg, int done, int total)
 	int64_t now = sl_clock_ns();
 
 	if (done < total && line_due(p, done, now)) {
-		fprintf(p->out, "%d of %d %s", done, total, p->what);
-		line_end(p, done, total, now);
+		char text[128];
+
+		snprintf(text, sizeof(text), "%d of %d %s", done, total, p->what);
+		line_print(p, text, done, total, now);
 	}
 	return !sl_signals_stopped();
 }
@@ -60,8 +65,11 @@ void sl_progress_work(struct sl_progress *p, const char *text, int done_s, int t
 	int64_t now = sl_clock_ns();
 
 	if (line_due(p, done_s, now)) {
-		fprintf(p->out, "%s, %d %%", text, total_s > 0 ? (int)(100LL * done_s / total_s) : 0);
-		line_end(p, done_s, total_s, now);
+		char whole[256];
+
+		snprintf(whole, sizeof(whole), "%.200s, %d %%", text,
+			 total_s > 0 ? (int)(100LL * done_s / total_s) : 0);
+		line_print(p, whole, done_s, total_s, now);
 	}
 }
 

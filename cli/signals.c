@@ -53,6 +53,17 @@ int sl_signals_poll(struct pollfd *fds, nfds_t n)
 	return stopped ? -EINTR : rc;
 }
 
+void sl_signals_die_of_pipe(void)
+{
+	sigset_t pipe_only;
+
+	(void)signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	sigprocmask(SIG_UNBLOCK, &pipe_only, NULL);
+	(void)raise(SIGPIPE);
+}
+
 void sl_signals_reset(void)
 {
 	signals_set(SIG_DFL, SIG_DFL);

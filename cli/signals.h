@@ -15,4 +15,8 @@ int sl_signals_poll(struct pollfd *fds, nfds_t n);
 /* Back to the defaults: in a child before exec. */
 void sl_signals_reset(void);
 
+/* Who reads our standard output has seen enough (| head): ends the process as a filter ends, quietly, by
+ * SIGPIPE. For the end of a command, when nothing else is left to be done. */
+void sl_signals_die_of_pipe(void);
+
 #endif

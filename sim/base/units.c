@@ -20,9 +20,11 @@ static const struct suffix time_suffixes[] = {{"s", 1e9},    {"ms", 1e6},   {"us
 static const struct suffix byte_suffixes[] = {
     {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
     {"KB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},    {NULL, 0}};
-/* As ZFS and QEMU write sizes; never printed. */
-static const struct suffix byte_letters[] = {
-    {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40}, {NULL, 0}};
+/* As ZFS, QEMU and fio read sizes, and Kubernetes writes them; never printed. */
+static const struct suffix byte_letters[] = {{"K", 0x1p10},  {"M", 0x1p20},  {"G", 0x1p30},  {"T", 0x1p40},
+					     {"k", 0x1p10},  {"m", 0x1p20},  {"g", 0x1p30},  {"t", 0x1p40},
+					     {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40},
+					     {"kB", 1e3},    {NULL, 0}};
 /* As people say shares; never printed. */
 static const struct suffix share_signs[] = {{"%", 0.01}, {NULL, 0}};
 static const struct suffix rate_suffixes[] = {{"B/s", 1},           {"KiB/s", 0x1p10}, {"MiB/s", 0x1p20},
@@ -41,8 +43,10 @@ static const struct {
 } kinds[] = {
     [SL_UNIT_NONE] = {none_suffixes, "a plain number such as 4 or 0.5, or a share such as 50%"},
     [SL_UNIT_TIME] = {time_suffixes, "a time with one of ns, us, ms, s, min, h, such as 0.15ms"},
-    [SL_UNIT_BYTES] = {byte_suffixes,
-		       "a size with one of B, KiB, MiB, GiB, TiB, KB, MB, GB, TB, such as 6GiB"},
+    [SL_UNIT_BYTES] =
+	{byte_suffixes,
+	 "a size such as 6GiB: B; KiB, MiB, GiB, TiB or K, M, G, T, powers of 1024; KB, MB, GB, TB, of "
+	 "1000"},
     [SL_UNIT_RATE] = {rate_suffixes, "a rate such as 100MB/s, 90MiB/s or 1Gbit/s"},
     [SL_UNIT_LINK] = {link_suffixes, "virtual, or a line rate such as 10GbE"},
     [SL_UNIT_IOPS] = {iops_suffixes, "a rate such as 500/s or 500IOPS"},

@@ -10,7 +10,7 @@
 enum sl_unit {
 	SL_UNIT_NONE,  /* plain number: counts, ratios */
 	SL_UNIT_TIME,  /* ns, us, ms, s, min, h -> ns */
-	SL_UNIT_BYTES, /* B, KiB, MiB, GiB, TiB or K, M, G, T, KB (1000), MB, GB, TB -> bytes */
+	SL_UNIT_BYTES, /* B, KiB, MiB, GiB, TiB or K, k, Ki, M ..., KB (1000), MB, GB, TB -> bytes */
 	SL_UNIT_LINK,  /* "virtual" -> 0; line rate of a wire, GbE or as SL_UNIT_RATE -> bytes per second */
 	SL_UNIT_RATE,  /* bytes unit + "/s", Mbit/s, Gbit/s -> bytes per second */
 	SL_UNIT_IOPS,  /* "/s" or "IOPS" -> per second */

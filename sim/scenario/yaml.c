@@ -4,6 +4,7 @@
  * line and column.
  */
 #include "sim/scenario/yaml.h"
+#include "sim/base/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,8 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "sim/scenario/utf8.h"
 
 static void set_label(struct sl_yaml *yaml, const char *label)
 {
@@ -150,12 +149,16 @@ static int fail_parser(const struct sl_yaml *yaml, const yaml_parser_t *parser, 
 
 static int check_scalar(const struct sl_yaml *yaml, const yaml_event_t *event, struct sl_err *err)
 {
-	for (size_t i = 0; i < event->data.scalar.length; i++) {
-		unsigned char byte = event->data.scalar.value[i];
+	const unsigned char *value = event->data.scalar.value;
+	size_t length = event->data.scalar.length, len;
 
-		if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+	for (size_t at = 0; at < length; at += len) {
+		uint32_t code = value[at];
+
+		len = sl_utf8_decode(value + at, length - at, &code);
+		if (len == 0 || !sl_utf8_is_text(code) || code == '\r') {
 			return fail_mark(yaml, event->start_mark, err,
-					 "control character 0x%02x in a quoted text; remove it", byte);
+					 "control character 0x%02x in a quoted text; remove it", code);
 		}
 	}
 	return 0;

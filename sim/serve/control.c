@@ -12,6 +12,7 @@
 #include "sim/base/clock.h"
 #include "sim/serve/listen.h"
 
+#define USAGE_LINE "usage\n"
 #define CLIENTS_MAX 16
 #define ASK_TIMEOUT_S 60
 
@@ -52,8 +53,9 @@ static void client_answer(struct client *client, char *line)
 	rc = control->run(control->arg, line, control->reply, SL_CONTROL_REPLY_MAX, &err);
 	length = strlen(control->reply);
 	if (rc < 0) {
-		(void)snprintf(control->reply + length, sizeof(control->reply) - length, "error: %s\n",
-			       err.msg);
+		/* A command that makes no sense is another error than one that cannot be done. */
+		(void)snprintf(control->reply + length, sizeof(control->reply) - length, "%serror: %s\n",
+			       rc == -EINVAL ? USAGE_LINE : "", err.msg);
 	} else {
 		(void)snprintf(control->reply + length, sizeof(control->reply) - length, "ok\n");
 	}
@@ -204,10 +206,14 @@ static int reply_read(int fd, const char *path, const struct sl_control_patience
 		}
 	}
 	if (reply[end] == 'e') {
+		const char *usage =
+		    end >= (ssize_t)strlen(USAGE_LINE) ? reply + end - strlen(USAGE_LINE) : "";
+		int rc = strncmp(usage, USAGE_LINE, strlen(USAGE_LINE)) == 0 ? -EINVAL : -EPROTO;
+
 		reply[have - 1] = '\0';
-		(void)sl_err_set(err, -EPROTO, "%s", reply + end + strlen("error: "));
+		(void)sl_err_set(err, rc, "%s", reply + end + strlen("error: "));
 		reply[end] = '\0';
-		return -EPROTO;
+		return rc;
 	}
 	reply[end] = '\0';
 	return 0;

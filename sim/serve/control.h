@@ -1,6 +1,6 @@
 /*
  * A control socket: a client sends lines, each is answered by lines, of which the last is "ok" or begins with
- * "error: ".
+ * "error: "; the line "usage" before such an answer says that the command is none of the server's.
  */
 #ifndef SL_SERVE_CONTROL_H
 #define SL_SERVE_CONTROL_H
@@ -26,7 +26,7 @@ int sl_control_new(struct sl_loop *loop, const char *path,
 void sl_control_free(struct sl_control *control);
 
 /* The client: sends one line to the server at `path` and fills reply with what comes before "ok". -EPROTO
- * with the server's message for "error: ". */
+ * with the server's message for "error: ", -EINVAL with it where the command made no sense. */
 int sl_control_ask(const char *path, const char *command, char *reply, size_t size, struct sl_err *err);
 
 /* For commands that take long. */

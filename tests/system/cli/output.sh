@@ -57,7 +57,12 @@ fi
 # A reader that has seen enough (| head -1) needs no message.
 (while [ ! -e gone ]; do sleep 0.05; done; "$sloglab" help scenarios 2>err.txt; echo $? >code.txt) |
 	(exec <&-; : >gone)
-{ [ "$(cat code.txt)" -eq 1 ] && [ ! -s err.txt ]; } || fail "closed pipe: $(cat code.txt err.txt)"
+# It dies of SIGPIPE (13), as other programs do, with text as with JSON.
+{ [ "$(cat code.txt)" -eq 141 ] && [ ! -s err.txt ]; } || fail "closed pipe: $(cat code.txt err.txt)"
+rm -f gone code.txt
+(while [ ! -e gone ]; do sleep 0.05; done; "$sloglab" disk show optane-900p-280 --json - 2>err.txt; echo $? >code.txt) |
+	(exec <&-; : >gone)
+{ [ "$(cat code.txt)" -eq 141 ] && [ ! -s err.txt ]; } || fail "closed pipe of JSON: $(cat code.txt err.txt)"
 rm -f gone code.txt
 # Running text fits the terminal.
 if command -v script >/dev/null && command -v stty >/dev/null; then

@@ -49,6 +49,11 @@ expect 2 '--trace: works with --engine model only' run good.yaml --engine live -
 expect 2 'absent.yaml: no such file' run absent.yaml
 expect 2 'b3n-2015: no such scenario; did you mean b3n-2014?' run b3n-2015
 expect 2 'b3n: no such scenario; did you mean b3n-2014?' run b3n
+expect 2 'layouts: no such scenario; did you mean pool-layouts?' run layouts
+expect 2 'optane: no such scenario; did you mean proxmox-truenas-optane?' run optane
+expect 2 '/dev/sda is a path; a real disk or file is measured with --file /dev/sda' disk test /dev/sda
+expect 2 'a?b: unknown command' "$(printf 'a\302\233b')"
+expect 2 'a?b: no such file and no ready scenario' run "$(printf 'a\342\200\256b')"
 expect 2 'folder' run folder
 expect 2 'binary.yaml' run binary.yaml
 expect 2 'empty.yaml' run empty.yaml

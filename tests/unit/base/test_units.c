@@ -31,6 +31,9 @@ static const struct {
     {"1.5TiB", SL_UNIT_BYTES, 1.5 * 1099511627776.0},
     {"16K", SL_UNIT_BYTES, 16384},
     {"64G", SL_UNIT_BYTES, 68719476736.0},
+    {"16k", SL_UNIT_BYTES, 16384}, /* as fio reads it */
+    {"2Gi", SL_UNIT_BYTES, 2147483648.0},
+    {"4kB", SL_UNIT_BYTES, 4000},
     {"64 GiB", SL_UNIT_BYTES, 68719476736.0},
     {"3.1 ms", SL_UNIT_TIME, 3100000},
     {"272 MB/s", SL_UNIT_RATE, 272e6},
@@ -65,7 +68,7 @@ static const struct {
     {"1e-999", SL_UNIT_NONE, "out of range"}, {"1e305h", SL_UNIT_TIME, "out of range"},
     {"5 ", SL_UNIT_NONE, "wrong unit"},       {" 5", SL_UNIT_NONE, "not a number"},
     {"5  ms", SL_UNIT_TIME, "wrong unit"},    {"5 ", SL_UNIT_TIME, "wrong unit"},
-    {"6 gib", SL_UNIT_BYTES, "wrong unit"},   {"6g", SL_UNIT_BYTES, "wrong unit"},
+    {"6 gib", SL_UNIT_BYTES, "wrong unit"},   {"6gb", SL_UNIT_BYTES, "wrong unit"},
     {"+5", SL_UNIT_NONE, "not a number"},     {"5.", SL_UNIT_NONE, "not a number"},
     {".5", SL_UNIT_NONE, "not a number"},     {"1,5", SL_UNIT_NONE, "wrong unit"},
     {"1e", SL_UNIT_NONE, "not a number"},     {"1e+", SL_UNIT_NONE, "not a number"},

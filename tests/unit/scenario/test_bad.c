@@ -61,6 +61,14 @@ Test(scenario_bad, documents)
 	    {HEAD "nas:\n\tvcpus: 2\n", 6, 1, "a tab is not allowed here; indent with spaces"},
 	    {HEAD "nas: {vcpus: @}\n", 5, 14, "not valid YAML: found character that cannot start any token"},
 	    {HEAD "nas: {vcpus: \"\\x07\"}\n", 5, 14, "control character 0x07 in a quoted text"},
+	    /* C1: a terminal takes U+009B for ESC [. U+202E turns the rest of the line around. */
+	    {HEAD "nas: {vcpus: \"\\x9b\"}\n", 5, 14, "control character 0x9b in a quoted text"},
+	    {HEAD "nas: {vcpus: \"\\u202e\"}\n", 5, 14, "control character 0x202e in a quoted text"},
+	    {HEAD "# \xc2\x9b"
+		  "2J\n",
+	     5, 3, "control character 0x9b"},
+	    {HEAD "# \xe2\x80\xae\n", 5, 3, "control character 0x202e"},
+	    {HEAD "# \xc2\x85\n", 5, 3, "control character 0x85"},
 	    {HEAD "# \x1b[2J\n", 5, 3, "control character 0x1b; is this a binary file?"},
 	    {HEAD "# \xc3\xa4 \xff\n", 5, 5, "byte 0xff is not UTF-8 text; is this a binary file?"},
 	    {HEAD "# \xc0\xaf\n", 5, 3, "byte 0xc0 is not UTF-8"},

@@ -1,4 +1,6 @@
-#include "sim/scenario/utf8.h"
+#include "sim/base/utf8.h"
+
+#include <string.h>
 
 size_t sl_utf8_decode(const unsigned char *p, size_t left, uint32_t *ret)
 {
@@ -29,6 +31,27 @@ bool sl_utf8_is_text(uint32_t code)
 	if (code < 0x20) {
 		return code == '\t' || code == '\n' || code == '\r';
 	}
-	return (code < 0x7f || code >= 0xa0 || code == 0x85) && code != 0xfeff && code != 0xfffe &&
-	       code != 0xffff;
+	if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) {
+		return false;
+	}
+	return (code < 0x7f || code >= 0xa0) && code != 0xfeff && code != 0xfffe && code != 0xffff;
+}
+
+void sl_utf8_clean(char *text)
+{
+	size_t left = strlen(text), at = 0, to = 0;
+
+	while (at < left) {
+		uint32_t code = 0;
+		size_t len = sl_utf8_decode((const unsigned char *)text + at, left - at, &code);
+
+		if (len > 0 && sl_utf8_is_text(code) && code != '\r') {
+			memmove(text + to, text + at, len);
+			to += len;
+		} else {
+			text[to++] = '?';
+		}
+		at += len > 0 ? len : 1;
+	}
+	text[to] = '\0';
 }
