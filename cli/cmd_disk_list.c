@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "cli/table.h"
 #include "sim/base/json.h"
+#include "sim/base/utf8.h"
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"
 
@@ -161,22 +162,29 @@ static enum group group_of(const struct sl_dev_spec *spec)
 
 /* The whole catalogue, by name. */
 struct shelf {
-	int n;
+	int n, bad;
 	struct sl_scenario *devices[DEVICES_MAX]; /* owned */
 	const struct sl_dev_spec *specs[DEVICES_MAX];
 	char names[DEVICES_MAX][SL_DEV_NAME_MAX];
 };
 
-static int load_shelf(struct shelf *shelf, const char *data_dir, struct sl_err *err)
+/* A file that cannot be used is named, counted and left out: the others can be listed all the same. */
+static void load_shelf(struct shelf *shelf, const char *data_dir)
 {
-	int n = sl_scenario_device_names(data_dir, shelf->names, DEVICES_MAX), rc = 0;
+	int n = sl_scenario_device_names(data_dir, shelf->names, DEVICES_MAX);
 
-	while (rc == 0 && shelf->n < n) {
-		rc = sl_scenario_load_device(shelf->names[shelf->n], data_dir, &shelf->devices[shelf->n],
-					     &shelf->specs[shelf->n], err);
-		shelf->n += rc == 0;
+	for (int i = 0; i < n; i++) {
+		struct sl_err err = {0};
+
+		if (sl_scenario_load_device(shelf->names[i], data_dir, &shelf->devices[shelf->n],
+					    &shelf->specs[shelf->n], &err) == 0) {
+			shelf->n++;
+			continue;
+		}
+		sl_utf8_clean(err.msg);
+		fprintf(stderr, "sloglab: %s\n", err.msg);
+		shelf->bad++;
 	}
-	return rc;
 }
 
 static void free_shelf(struct shelf *shelf)
@@ -214,11 +222,16 @@ static int put_group(struct sl_table *table, const struct shelf *shelf, enum gro
 	return rc;
 }
 
-static int list_all(const char *data_dir, struct sl_table *table, struct sl_err *err)
+/* *ret_bad: files that could not be used. */
+static int list_all(const char *data_dir, struct sl_table *table, int *ret_bad, struct sl_err *err)
 {
 	struct shelf *shelf = calloc(1, sizeof(*shelf));
-	int rc = shelf ? load_shelf(shelf, data_dir, err) : sl_err_set(err, -ENOMEM, "out of memory");
+	int rc = shelf ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
 
+	if (shelf) {
+		load_shelf(shelf, data_dir);
+		*ret_bad = shelf->bad;
+	}
 	for (int group = 0; rc == 0 && group < N_GROUPS; group++) {
 		rc = put_group(table, shelf, (enum group)group, err);
 	}
@@ -235,6 +248,7 @@ int sl_cmd_disk_list(const struct sl_command *self, int argc, char **argv, struc
 	struct sl_paths paths;
 	struct sl_table *table;
 	bool help;
+	int bad = 0;
 	int rc = sl_options_parse(none, argc, argv, &operands, &help, err);
 
 	if (rc == 0 && help) {
@@ -250,7 +264,7 @@ int sl_cmd_disk_list(const struct sl_command *self, int argc, char **argv, struc
 		return SL_EXIT_USAGE;
 	}
 	table = sl_table_new(headings, sizeof(headings) / sizeof(headings[0]));
-	rc = table ? list_all(paths.data, table, err) : sl_err_set(err, -ENOMEM, "out of memory");
+	rc = table ? list_all(paths.data, table, &bad, err) : sl_err_set(err, -ENOMEM, "out of memory");
 	if (rc == 0) {
 		sl_table_print(table, stdout);
 		puts("\n4 KiB sync: modelled mean of a random write and its flush at queue depth 1; ~: a "
@@ -260,7 +274,10 @@ int sl_cmd_disk_list(const struct sl_command *self, int argc, char **argv, struc
 		     "public.");
 	}
 	sl_table_free(table);
-	return rc == 0 ? SL_EXIT_OK : rc == -EINVAL ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+	if (rc == 0) {
+		return bad == 0 ? SL_EXIT_OK : SL_EXIT_FAILED;
+	}
+	return rc == -EINVAL ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 }
 
 struct show {

@@ -8,6 +8,7 @@
 #include "cli/disk.h"
 #include "cli/disk_curve.h"
 #include "cli/disk_figures.h"
+#include "cli/disk_save.h"
 #include "cli/out.h"
 #include "cli/paths.h"
 #include "cli/signals.h"
@@ -15,12 +16,14 @@
 #include "sim/base/units.h"
 
 #define MINUTES_DEFAULT 60
+#define RATE_BYTES 1048576
+#define RATE_DEPTH 4
 
 struct test {
 	struct sl_words names;
 	bool saturate, destroy_ok;
 	uint64_t minutes, time_ms, seed;
-	const char *csv, *json, *svg, *file, *nbd, *size, *state;
+	const char *csv, *json, *svg, *file, *nbd, *size, *state, *save;
 	int64_t size_bytes;
 	struct sl_disk_list list;
 };
@@ -45,6 +48,9 @@ static int test_parse(struct test *test, const struct sl_command *self, int argc
 	    {"time", "MS", "with --file, --nbd: milliseconds of each measurement (default 1000)",
 	     SL_OPT_NUMBER, &test->time_ms, 1, 600000},
 	    {"yes-destroy-data", NULL, "overwrite what exists", SL_OPT_FLAG, &test->destroy_ok, 0, 0},
+	    {"save", "NAME",
+	     "with --file, --nbd: write the drive as ./catalogue/NAME.yaml, to be used as NAME", SL_OPT_TEXT,
+	     &test->save, 0, 0},
 	    {"csv", "FILE", "write the figures as CSV", SL_OPT_TEXT, &test->csv, 0, 0},
 	    {"json", "FILE", "write the figures as JSON", SL_OPT_TEXT, &test->json, 0, 0},
 	    {"svg", "FILE", "with --saturate: draw the curve", SL_OPT_TEXT, &test->svg, 0, 0},
@@ -115,9 +121,14 @@ static int test_check(struct test *test, struct sl_err *err)
 	if (test->names.n == 0 && test->saturate) {
 		return sl_err_set(err, -EINVAL, "--saturate: works with devices of the catalogue only");
 	}
-	if (test->names.n > 0 && (test->size || test->destroy_ok)) {
+	if (test->names.n > 0 && (test->size || test->destroy_ok || test->save)) {
 		return sl_err_set(err, -EINVAL, "%s: works with --file and --nbd only",
-				  test->size ? "--size" : "--yes-destroy-data");
+				  test->size         ? "--size"
+				  : test->destroy_ok ? "--yes-destroy-data"
+						     : "--save");
+	}
+	if (test->save && sl_disk_save_check(test->save, err) < 0) {
+		return err->code;
 	}
 	if (!test->saturate && (test->svg || test->state || test->minutes)) {
 		return sl_err_set(err, -EINVAL, "%s: works with --saturate only",
@@ -133,6 +144,18 @@ static int test_check(struct test *test, struct sl_err *err)
 		return err->code;
 	}
 	return check_files(test, err);
+}
+
+/* What a catalogue file needs beyond the table. */
+static int measure_rates(struct sl_real_disk *disk, struct sl_disk_figures *figures, struct sl_err *err)
+{
+	double reads = 0, writes = 0;
+	int rc = sl_real_disk_iops(disk, false, RATE_BYTES, RATE_DEPTH, &reads, err);
+
+	rc = rc == 0 ? sl_real_disk_iops(disk, true, RATE_BYTES, RATE_DEPTH, &writes, err) : rc;
+	figures->read_bps = reads * RATE_BYTES;
+	figures->write_bps = writes * RATE_BYTES;
+	return rc;
 }
 
 static int test_real(struct test *test, struct sl_err *err)
@@ -158,8 +181,10 @@ static int test_real(struct test *test, struct sl_err *err)
 						 &figures->write_iops[i], err)
 			     : rc;
 	}
+	rc = rc == 0 && test->save ? measure_rates(disk, figures, err) : rc;
 	if (rc == 0) {
 		(void)snprintf(figures->note, sizeof(figures->note), "%s", sl_real_disk_note(disk));
+		figures->bytes = sl_real_disk_bytes(disk);
 	}
 	sl_real_disk_close(disk);
 	test->list.n = rc == 0;
@@ -215,6 +240,9 @@ static int test_figures(struct test *test, const char *data_dir, struct sl_err *
 	}
 	rc = test->names.n > 0 ? test_models(test, data_dir, err) : test_real(test, err);
 	rc = rc == 0 ? test_write(test, err) : rc;
+	if (rc == 0 && test->save) {
+		rc = sl_disk_save(&test->list.disks[0], test->save, data_dir, err);
+	}
 	free(test->list.disks);
 	return rc;
 }

@@ -19,6 +19,8 @@ struct sl_disk_figures {
 	char note[160];                /* what the reader must know; "" = nothing */
 	double sync_ns[SL_DISK_SIZES]; /* write and flush at QD 1; 0 = not possible */
 	double read_iops[SL_DISK_DEPTHS], write_iops[SL_DISK_DEPTHS];
+	int64_t bytes;              /* real: size of the whole disk */
+	double read_bps, write_bps; /* real: of requests of 1 MiB at depth 4 */
 };
 
 static inline int64_t sl_disk_size(int i)

@@ -42,6 +42,7 @@ int sl_real_disk_size(struct sl_real_disk *disk, int64_t has_bytes, struct sl_er
 				  disk->name, (long long)has_bytes);
 	}
 	disk->size_bytes = want;
+	disk->has_bytes = has_bytes;
 	return 0;
 }
 
@@ -91,6 +92,11 @@ int sl_real_disk_iops(struct sl_real_disk *disk, bool write, int64_t bytes, int 
 		return sl_err_set(err, -EINVAL, "%s: depth is 1 to %d", disk->name, SL_REAL_DEPTH_MAX);
 	}
 	return disk->ops->iops(disk, write, bytes, depth, ret, err);
+}
+
+int64_t sl_real_disk_bytes(const struct sl_real_disk *disk)
+{
+	return disk->has_bytes;
 }
 
 const char *sl_real_disk_note(const struct sl_real_disk *disk)

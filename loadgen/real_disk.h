@@ -34,6 +34,9 @@ void sl_real_disk_close(struct sl_real_disk *disk);
 /* What the reader of the figures must know ("page cache is in between"), "" = nothing. */
 const char *sl_real_disk_note(const struct sl_real_disk *disk);
 
+/* Size of the whole disk or file, of which the range is a part. */
+int64_t sl_real_disk_bytes(const struct sl_real_disk *disk);
+
 /* Mean time of a random write of `bytes` and the flush that makes it stable, one after the other, for the
  * time of the options. *ret = 0 when the disk does not take requests of this size. -EINTR when stopped. */
 int sl_real_disk_sync(struct sl_real_disk *disk, int64_t bytes, double *ret_ns, struct sl_err *err);

@@ -20,7 +20,8 @@ struct sl_real_disk_ops {
 struct sl_real_disk {
 	const struct sl_real_disk_ops *ops;
 	struct sl_real_disk_options options;
-	int64_t size_bytes;
+	int64_t size_bytes; /* of the range */
+	int64_t has_bytes;  /* of the disk */
 	struct sl_rng rng;
 	void *buffer; /* SL_REAL_BYTES_MAX of it, aligned; owned */
 	char name[256], note[160];

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/units.h"
+
 #define FORMAT "sloglab-device/1"
 #define NESTING_MAX 4
 #define KIND_WORDS "null|hdd|ssd|nvram|mirror|stripe|raid10"
@@ -90,6 +92,30 @@ static int read_figures(struct device_reader *r, const yaml_node_t *map)
 	return rc;
 }
 
+/* The link where the file says none: what its interface carries, or the drive's own fastest rate, which no
+ * drive could show behind a slower one. PCIe 3.0 x4 with 128b/130b coding, SAS-3 and SATA 6 Gbit/s with
+ * 8b/10b.
+ */
+static int default_link(struct sl_arena *arena, const struct sl_dev_spec *spec, struct sl_param *param)
+{
+	static const double carries[] = {[SL_IF_SATA] = 600e6, [SL_IF_SAS] = 1200e6, [SL_IF_NVME] = 3938e6};
+	static const char *const names[] = {
+	    [SL_IF_SATA] = "SATA 6 Gbit/s", [SL_IF_SAS] = "SAS-3", [SL_IF_NVME] = "PCIe 3.0 x4"};
+	double own = spec->read_bps > spec->ssd_write_bps ? spec->read_bps : spec->ssd_write_bps;
+	char text[32], source[128];
+
+	own = own > spec->media_bps ? own : spec->media_bps;
+	param->value = carries[spec->interface] > own ? carries[spec->interface] : own;
+	sl_units_format(param->value, SL_UNIT_RATE, text, sizeof(text));
+	(void)snprintf(source, sizeof(source), "not said; %s%s",
+		       own < param->value ? names[spec->interface] : "",
+		       own < param->value ? "" : "the drive's own fastest rate");
+	param->text = sl_arena_strdup(arena, text);
+	param->source = sl_arena_strdup(arena, source);
+	param->kind = SL_PROV_DERIVED;
+	return param->text && param->source ? 0 : -ENOMEM;
+}
+
 /* Fills what the file left out, or complains at `node`. */
 static int fill_defaults(struct device_reader *r, const yaml_node_t *node)
 {
@@ -114,6 +140,10 @@ static int fill_defaults(struct device_reader *r, const yaml_node_t *node)
 		rc = sl_schema_parse(row, row->dflt, &param.value, r->base.err);
 		if (rc) {
 			return sl_err_wrap(r->base.err, "default of %s", row->key);
+		}
+		if (strcmp(row->key, "link_rate") == 0 &&
+		    default_link(&r->base.sc->arena, &r->device->spec, &param) < 0) {
+			return sl_err_set(r->base.err, -ENOMEM, "out of memory");
 		}
 		rc = add_figure(r, row, &param);
 		if (rc) {

@@ -74,14 +74,15 @@ static int fail_missing(const struct sl_reader *r, const yaml_node_t *node, cons
 int sl_scenario_library(const struct sl_reader *r, const yaml_node_t *node, const char *key,
 			const char *folder, const char *name, struct sl_yaml *ret)
 {
-	const char *roots[2] = {r->sc->dir, r->sc->data_dir};
+	/* The present folder last: a drive of the user's own for a ready scenario, which shadows nothing. */
+	const char *roots[3] = {r->sc->dir, r->sc->data_dir, "."};
 
 	if (!sl_scenario_file_name_ok(name)) {
 		return sl_yaml_fail(r->yaml, node, key, r->err,
 				    "'%.40s' is no valid name; use a-z, 0-9, '-' and '.', at most 63 bytes",
 				    name);
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct sl_err attempt = {0};
 		char path[PATH_MAX];
 		int rc;

@@ -55,7 +55,7 @@ struct sl_scenario;
 
 /*
  * Loads `path`. data_dir holds "catalogue" and "profiles" (the installed share or the source tree);
- * devices are also looked for beside the scenario, in "catalogue" there.
+ * devices are also looked for beside the scenario, in "catalogue" there, and last in ./catalogue.
  * Errors: -EINVAL and others, message "file:line:column: key: what is wrong; remedy".
  * On success *ret is owned by the caller.
  */

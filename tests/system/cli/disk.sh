@@ -24,6 +24,13 @@ grep -q '^intel-dc-s3700-100 .* ~121us ' list.txt || fail "disk list: an assumed
 grep -q '^samsung-950-pro-512 .* 2.03ms ' list.txt || fail "disk list: a measured flush is marked"
 grep -q '^intel-dc-p3700-400 .* 10us ' list.txt || fail "disk list: a flush that is not sent is marked"
 mkdir catalogue
+# One bad file is named and leaves the others listed.
+printf 'format: sloglab-device/1\nkind: sdd\n' >catalogue/broken.yaml
+"$sloglab" disk list >list.txt 2>bad.txt
+[ $? -eq 1 ] || fail "disk list with a bad file: exit $?"
+{ [ "$(wc -l <bad.txt)" -eq 1 ] && grep -q "catalogue/broken.yaml:2" bad.txt; } || fail "disk list: $(cat bad.txt)"
+grep -q '^intel-dc-s3700-100 ' list.txt || fail "disk list: a bad file empties it"
+rm catalogue/broken.yaml
 sed 's/kind: spec/kind: assumed/' "$src/sim/scenario/catalogue/stec-zeusram-8.yaml" |
 	sed 's/kind: derived/kind: assumed/' >catalogue/mine.yaml
 "$sloglab" disk list | grep -q '^mine .*assumed' || fail "disk list: ./catalogue"
@@ -89,6 +96,23 @@ cmp -s old.dat copy.dat || fail "disk test --file: touched without leave"
 "$sloglab" disk test --file old.dat --time 5 --yes-destroy-data >real.txt || fail "--yes-destroy-data"
 cmp -s old.dat copy.dat && fail "disk test --file: wrote nothing"
 expect 2 'neither a file nor a block device' test --file . --yes-destroy-data
+
+# 6a. A real drive becomes one of the user's catalogue, measured, which runs as any other.
+expect 2 'no valid name' test --file new.dat --save 'My Drive'
+expect 2 '--save: works with --file and --nbd only' test optane-m10-16 --save own
+mkdir -p catalogue
+echo taken >catalogue/taken.yaml
+expect 2 'catalogue/taken.yaml exists' test --file new.dat --save taken
+rm catalogue/taken.yaml
+"$sloglab" disk test --file new.dat --size 96MiB --time 20 --save own-1 >real.txt 2>err.txt || fail "--save: $(cat err.txt)"
+grep -q 'catalogue/own-1.yaml: written' err.txt || fail "--save says nothing: $(cat err.txt)"
+"$sloglab" disk show own-1 >own.txt || fail "disk show own-1"
+for figure in read_latency write_latency flush_latency read_rate write_rate read_iops; do
+	grep -q "^  $figure .* measured " own.txt || fail "--save: $figure is not measured: $(cat own.txt)"
+done
+grep -q '^  plp .* assumed ' own.txt || fail "--save: plp is claimed: $(cat own.txt)"
+"$sloglab" run quick --log own-1 --workload seq4k >run.txt 2>err.txt || fail "run --log own-1: $(cat err.txt)"
+rm catalogue/own-1.yaml
 
 # 7. An export of our own: what the model says comes back over NBD, and a little more.
 "$sloglab" disk serve stec-mach16-slc-100,size=64MiB --dir served >serve.txt 2>&1 &

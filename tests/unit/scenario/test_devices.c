@@ -159,6 +159,50 @@ Test(scenario_devices, a_measured_curve_reaches_the_disk)
 	folder_remove(&folder);
 }
 
+/* The link of a drive whose file says none. */
+static void default_link(const char *text, double wanted, const char *source)
+{
+	struct folder folder;
+	struct sl_scenario *sc = NULL;
+	struct sl_err err = {0};
+	struct sl_param figure;
+	struct sl_box *box;
+	bool found = false;
+
+	folder_make(&folder);
+	write_file(&folder, "x.yaml", USE);
+	write_file(&folder, "catalogue/d.yaml", text);
+	cr_assert_eq(load(&folder, &sc, &err), 0, "%s", err.msg);
+	box = box_of(sc, "a");
+	cr_assert_eq(box->log[0].link_bps, wanted, "%g", box->log[0].link_bps);
+	for (int i = 0; sl_scenario_figure(sc, i, &figure) == 0; i++) {
+		found |= strcmp(figure.key, "d.link_rate") == 0 && figure.kind == SL_PROV_DERIVED &&
+			 strcmp(figure.source, source) == 0;
+	}
+	cr_assert(found, "no figure d.link_rate from \"%s\"", source);
+	free(box);
+	sl_scenario_free(sc);
+	folder_remove(&folder);
+}
+
+Test(scenario_devices, a_link_that_is_not_said_is_that_of_the_interface_or_as_fast_as_the_drive)
+{
+#define SSD                                                                                             \
+	"format: sloglab-device/1\nkind: ssd\nfigures:\n" FIGURE("capacity", "1TB") FIGURE("plp", "no") \
+	    FIGURE("write_latency", "20us") FIGURE("flush_latency", "1ms")
+	default_link(SSD FIGURE("read_rate", "500MB/s") FIGURE("write_rate", "400MB/s"), 600e6,
+		     "not said; SATA 6 Gbit/s");
+	default_link(SSD FIGURE("read_rate", "3500MB/s") FIGURE("write_rate", "2000MB/s")
+			 FIGURE("interface", "nvme"),
+		     3938e6, "not said; PCIe 3.0 x4");
+	/* PCIe 4.0: nobody gave link_rate, so no message may name it. */
+	default_link(SSD FIGURE("read_rate", "7000MB/s") FIGURE("write_rate", "5000MB/s")
+			 FIGURE("interface", "nvme"),
+		     7000e6, "not said; the drive's own fastest rate");
+	default_link(NVRAM FIGURE("write_latency", "1us"), 600e6, "not said; SATA 6 Gbit/s");
+#undef SSD
+}
+
 Test(scenario_devices, an_array_of_the_catalogue)
 {
 	struct sl_scenario *sc =
