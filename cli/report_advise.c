@@ -297,7 +297,8 @@ static void print_legend(const struct sl_advice *advice, FILE *out)
 	print_prose(
 	    out,
 	    "rate: as the line above the table says; gain: times the rate as it is, +-%%: half of its "
-	    "95 %% interval; $: price, ? unknown, $/gain: dollars per unit of rate gained; GB/day: "
+	    "95 %% interval, noise of the seed and not of the parameters; $: price, ? unknown, $/gain: "
+	    "dollars per unit of rate gained; GB/day: "
 	    "log written at this load day and night; lasts: days or years that the rated endurance "
 	    "lasts, ! less than %g years, ? not known; lost: at a cut of the power, the oldest "
 	    "acknowledged write, at worst; <=N: no better than row N; unsafe: loses more than the box "
