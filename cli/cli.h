@@ -34,6 +34,7 @@ int sl_cmd_calibrate(const struct sl_command *self, int argc, char **argv, struc
 int sl_cmd_fit(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_serve(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_ctl(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
+int sl_cmd_store(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_vm(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_disk(const struct sl_command *self, int argc, char **argv, struct sl_err *err);
 int sl_cmd_image(const struct sl_command *self, int argc, char **argv, struct sl_err *err);

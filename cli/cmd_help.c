@@ -23,6 +23,8 @@ static const struct sl_command commands[] = {
      sl_cmd_serve},
     {"ctl", "SOCKET COMMAND...",
      "tell a running `serve` or `disk serve` what happens to its box: status shows", sl_cmd_ctl},
+    {"store", "check|repair DIR", "the folder of a datastore: what is damaged, what can be brought back",
+     sl_cmd_store},
     {"disk", "COMMAND", "disks: catalogue, tests, block devices over NBD with power cuts", sl_cmd_disk},
     {"image", "COMMAND", "images of the virtual machines: build, list, clean", sl_cmd_image},
     {"vm", "COMMAND", "the lab of virtual machines by hand: up, status, run, console, xml, down", sl_cmd_vm},

@@ -15,7 +15,7 @@
 #include "sim/serve/overlay.h"
 
 /* File: 16 bytes of magic, then records (record.h). */
-#define JOURNAL_MAGIC_BYTES 16u
+#define JOURNAL_MAGIC_BYTES ((size_t)SL_JOURNAL_HEAD_BYTES)
 #define JOURNAL_FAMILY "sloglab-tree/"
 #define JOURNAL_MAGIC JOURNAL_FAMILY "4\n"   /* not 3: one flipped bit would make it 2 */
 #define JOURNAL_MAGIC_2 JOURNAL_FAMILY "2\n" /* the same records; files got their data at the first use */
@@ -57,14 +57,15 @@ static bool head_lost(const uint8_t *bytes, uint64_t size)
 	       sl_record_decode(bytes + JOURNAL_MAGIC_BYTES, size - JOURNAL_MAGIC_BYTES, &meta) > 0;
 }
 
-int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err)
+int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err, bool *ret_no_empty_files)
 {
 	size_t family = strlen(JOURNAL_FAMILY);
 	bool ours = size >= JOURNAL_MAGIC_BYTES && memcmp(bytes, JOURNAL_FAMILY, family) == 0;
 
 	if (ours && (memcmp(bytes, JOURNAL_MAGIC, JOURNAL_MAGIC_BYTES) == 0 ||
 		     memcmp(bytes, JOURNAL_MAGIC_2, JOURNAL_MAGIC_BYTES) == 0)) {
-		return JOURNAL_MAGIC_BYTES;
+		*ret_no_empty_files = memcmp(bytes, JOURNAL_MAGIC_2, JOURNAL_MAGIC_BYTES) == 0;
+		return SL_JOURNAL_HEAD_BYTES;
 	}
 	if (ours && bytes[family] >= '0' && bytes[family] <= '9' &&
 	    memcmp(bytes + family + 1, "\n", 2) == 0) {
@@ -109,13 +110,12 @@ static int journal_replay(struct sl_journal *journal, const uint8_t *bytes, uint
 			  void *arg, struct sl_err *err)
 {
 	struct sl_meta meta = {0};
-	int rc = sl_journal_head(bytes, size, err);
+	int rc = sl_journal_head(bytes, size, err, &journal->no_empty_files);
 	uint64_t at = (uint64_t)rc;
 
 	if (rc < 0) {
 		return rc;
 	}
-	journal->no_empty_files = memcmp(bytes, JOURNAL_MAGIC_2, JOURNAL_MAGIC_BYTES) == 0;
 	rc = 0;
 	while (rc == 0 && at < size) {
 		uint32_t step = sl_record_decode(bytes + at, size - at, &meta);

@@ -31,9 +31,10 @@ typedef int sl_journal_fn(void *arg, const struct sl_meta *meta, uint64_t done, 
 int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, struct sl_err *err);
 /* Reads the whole file; *ret is to be freed. 0 or negative errno. */
 int sl_journal_load(int fd, uint8_t **ret, uint64_t *ret_size);
+#define SL_JOURNAL_HEAD_BYTES 16 /* before the first record */
 /* Where the records of a journal begin, or a negative errno: -EINVAL (not one, or its head is damaged),
- * -ENOTSUP (another version's). */
-int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err);
+ * -ENOTSUP (another version's). *ret_no_empty_files as in struct sl_journal. */
+int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err, bool *ret_no_empty_files);
 /* Opens `name` and calls fn for each record in order; a torn last record is cut off. -ENOENT when missing
  * (err untouched), -EINVAL for a foreign or damaged file, -ENOTSUP for one of another version, or what fn
  * returned. */

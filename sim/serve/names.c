@@ -208,8 +208,9 @@ int sl_names_snapshot(struct sl_names *names, struct sl_err *err)
 	return 0;
 }
 
-static int removed_add(struct sl_names *names, uint64_t ino)
+int sl_names_removed_add(struct sl_names *names, uint64_t ino)
 {
+	names->removed_sorted = false;
 	if (names->removed_count == names->removed_size) {
 		size_t size = names->removed_size ? names->removed_size * 2 : 64;
 		uint64_t *grown = realloc(names->removed, size * sizeof(*grown));
@@ -231,7 +232,7 @@ static int names_replay(void *arg, const struct sl_meta *meta, uint64_t done, ui
 	int rc = sl_names_apply(names, meta, &gone);
 
 	if (gone) {
-		rc = removed_add(names, gone->ino);
+		rc = sl_names_removed_add(names, gone->ino);
 		sl_inodes_drop(&names->inodes, gone);
 	}
 	if (names->progress && (names->journal.records % NAMES_PROGRESS_STEP == 0 || done == total)) {

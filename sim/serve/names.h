@@ -40,6 +40,7 @@ int sl_names_log(struct sl_names *names, const struct sl_meta *meta);
 int sl_names_apply(struct sl_names *names, const struct sl_meta *meta, struct sl_inode **ret_gone);
 /* Did the journal that sl_names_open has read take the last name of `ino`? Then a kill explains a file that
  * is still there. Until sl_names_forget_removed. */
+int sl_names_removed_add(struct sl_names *names, uint64_t ino); /* 0 or -ENOMEM */
 bool sl_names_removed(struct sl_names *names, uint64_t ino);
 void sl_names_forget_removed(struct sl_names *names);
 /* Never gives out `number` or one below it, across restarts too. 0 or negative errno. */

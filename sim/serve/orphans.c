@@ -75,17 +75,24 @@ int sl_orphans_none(int datafd, struct sl_err *err)
 				count);
 }
 
-int sl_quarantine(int datafd, int fromfd, const char *name)
+int sl_lost_found_open(int datafd)
 {
-	char as[NAME_MAX + 1];
-	int rc = -EEXIST, fd;
+	int fd;
 
 	if (mkdirat(datafd, SL_LOST_FOUND, 0700) < 0 && errno != EEXIST) {
 		return -errno;
 	}
 	fd = openat(datafd, SL_LOST_FOUND, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int sl_quarantine(int datafd, int fromfd, const char *name)
+{
+	char as[NAME_MAX + 1];
+	int rc = -EEXIST, fd = sl_lost_found_open(datafd);
+
 	if (fd < 0) {
-		return -errno;
+		return fd;
 	}
 	for (unsigned i = 0; rc == -EEXIST && i < SAME_NAME_MAX; i++) {
 		(void)snprintf(as, sizeof(as), i == 0 ? "%.200s" : "%.200s.%u", name, i);

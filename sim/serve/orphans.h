@@ -17,6 +17,8 @@ int sl_orphans_none(int datafd, struct sl_err *err);
 /* What a kill explains is unlinked; the rest is moved to data/lost+found and said to names->notice. Their
  * numbers are never given out again. 0 or negative errno. */
 int sl_orphans_clear(int datafd, struct sl_names *names, struct sl_err *err);
+/* Opens data/lost+found, made when missing: a descriptor or a negative errno. */
+int sl_lost_found_open(int datafd);
 /* Moves `name` of fromfd to data/lost+found, under its own name or NAME.1, NAME.2, ... 0 or negative errno.
  */
 int sl_quarantine(int datafd, int fromfd, const char *name);

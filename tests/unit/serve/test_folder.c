@@ -9,83 +9,7 @@
 #include <unistd.h>
 
 #include "files_rig.h"
-
-/* The last line that was said, and how many. */
-struct said {
-	char line[512];
-	int count;
-};
-
-static void said_take(void *arg, const char *line)
-{
-	struct said *said = arg;
-
-	snprintf(said->line, sizeof(said->line), "%s", line);
-	said->count++;
-}
-
-static struct sl_tree *open_hearing(const char *dir, struct said *said)
-{
-	struct sl_files_options options = {
-	    .dir = dir, .dirty_max_bytes = DIRTY_MAX, .notice = {.say = said_take, .arg = said}};
-	struct sl_err err = {0};
-	struct sl_tree *tree = NULL;
-
-	*said = (struct said){0};
-	cr_assert_eq(sl_files_open(&options, &tree, &err), 0, "%s", err.msg);
-	return tree;
-}
-
-static void put(const char *dir, const char *name, const char *text)
-{
-	char *path = path_in(dir, name);
-	FILE *file = fopen(path, "w");
-
-	cr_assert(file != NULL);
-	fputs(text, file);
-	fclose(file);
-	free(path);
-}
-
-static bool there(const char *dir, const char *name)
-{
-	char *path = path_in(dir, name);
-	bool found = access(path, F_OK) == 0;
-
-	free(path);
-	return found;
-}
-
-static uint64_t size_in(const char *dir, const char *name)
-{
-	char *path = path_in(dir, name);
-	uint64_t bytes = file_bytes(path);
-
-	free(path);
-	return bytes;
-}
-
-static void gone(const char *dir, const char *name)
-{
-	char *path = path_in(dir, name);
-
-	cr_assert_eq(remove(path), 0);
-	free(path);
-}
-
-/* A store with ten files of six bytes each: numbers 2 to 11. */
-static char *ten_files(void)
-{
-	char *dir = scratch_new(), name[16];
-	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
-
-	for (int i = 0; i < 10; i++) {
-		snprintf(name, sizeof(name), "file%d", i);
-		tree_write(tree, tree_make(tree, SL_TREE_ROOT, name, SL_FT_REG), 0, "inside", SL_FILE_SYNC);
-	}
-	tree->ops->free(tree);
-	return dir;
-}
+#include "folder_rig.h"
 
 static int data_files(const char *dir)
 {
@@ -95,7 +19,7 @@ static int data_files(const char *dir)
 		char name[64];
 
 		snprintf(name, sizeof(name), "data/%016x", i);
-		count += there(dir, name);
+		count += folder_there(dir, name);
 	}
 	return count;
 }
@@ -112,27 +36,27 @@ static void refused(const char *dir, int code, const char *words)
 
 Test(folder, a_store_without_its_journal_is_refused_and_keeps_every_file)
 {
-	char *dir = ten_files();
+	char *dir = folder_ten_files();
 
-	gone(dir, "journal");
+	folder_gone(dir, "journal");
 	refused(dir, -EINVAL, "journal: missing");
 	cr_assert_eq(data_files(dir), 10);
 	/* A copy that was interrupted has neither journal nor key. */
-	gone(dir, "key");
+	folder_gone(dir, "key");
 	refused(dir, -EINVAL, "data/ has 10 files");
 	cr_assert_eq(data_files(dir), 10);
-	cr_assert(!there(dir, "journal"));
+	cr_assert(!folder_there(dir, "journal"));
 	scratch_remove(dir);
 }
 
 Test(folder, a_store_without_its_data_is_refused_and_not_begun_anew)
 {
-	char *dir = ten_files(), *data = path_in(dir, "data"), *aside = path_in(dir, "aside");
+	char *dir = folder_ten_files(), *data = path_in(dir, "data"), *aside = path_in(dir, "aside");
 	struct sl_tree *tree;
 
 	cr_assert_eq(rename(data, aside), 0);
 	refused(dir, -EINVAL, "data: missing");
-	cr_assert(!there(dir, "data"));
+	cr_assert(!folder_there(dir, "data"));
 	cr_assert_eq(rename(aside, data), 0);
 	tree = tree_open(dir, DIRTY_MAX);
 	tree->ops->free(tree);
@@ -144,25 +68,25 @@ Test(folder, a_store_without_its_data_is_refused_and_not_begun_anew)
 /* An older journal: files that came later have no name, and none of them may go. */
 Test(folder, files_that_no_kill_explains_are_put_aside_and_counted)
 {
-	char *dir = ten_files();
+	char *dir = folder_ten_files();
 	struct said said;
 	struct sl_tree *tree;
 	uint64_t ino;
 
-	put(dir, "data/00000000000000aa", "later");
-	put(dir, "data/00000000000000ab", "later still");
-	tree = open_hearing(dir, &said);
+	folder_put(dir, "data/00000000000000aa", "later");
+	folder_put(dir, "data/00000000000000ab", "later still");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 1);
 	cr_assert(strstr(said.line, "2 files") != NULL, "%s", said.line);
 	cr_assert(strstr(said.line, "data/lost+found") != NULL, "%s", said.line);
-	cr_assert(there(dir, "data/lost+found/00000000000000aa"));
-	cr_assert(there(dir, "data/lost+found/00000000000000ab"));
-	cr_assert(!there(dir, "data/00000000000000aa"));
+	cr_assert(folder_there(dir, "data/lost+found/00000000000000aa"));
+	cr_assert(folder_there(dir, "data/lost+found/00000000000000ab"));
+	cr_assert(!folder_there(dir, "data/00000000000000aa"));
 	/* A client may still hold a handle with that number: no other file gets it. */
 	ino = tree_make(tree, SL_TREE_ROOT, "next", SL_FT_REG);
 	cr_assert(ino > 0xab, "%lx", (unsigned long)ino);
 	tree->ops->free(tree);
-	tree = open_hearing(dir, &said);
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 0, "%s", said.line);
 	cr_assert(tree_make(tree, SL_TREE_ROOT, "after", SL_FT_REG) > ino);
 	tree->ops->free(tree);
@@ -172,37 +96,37 @@ Test(folder, files_that_no_kill_explains_are_put_aside_and_counted)
 /* Twice the same number: both are kept. */
 Test(folder, what_is_put_aside_never_replaces_what_lies_there)
 {
-	char *dir = ten_files();
+	char *dir = folder_ten_files();
 	struct said said;
 	struct sl_tree *tree;
 
 	for (int i = 0; i < 2; i++) {
-		put(dir, "data/00000000000000aa", i == 0 ? "first" : "second one");
-		tree = open_hearing(dir, &said);
+		folder_put(dir, "data/00000000000000aa", i == 0 ? "first" : "second one");
+		tree = folder_open_hearing(dir, &said);
 		tree->ops->free(tree);
 	}
 	cr_assert_eq(said.count, 1);
-	cr_assert_eq(size_in(dir, "data/lost+found/00000000000000aa"), 5);
-	cr_assert_eq(size_in(dir, "data/lost+found/00000000000000aa.1"), 10);
+	cr_assert_eq(folder_size_in(dir, "data/lost+found/00000000000000aa"), 5);
+	cr_assert_eq(folder_size_in(dir, "data/lost+found/00000000000000aa.1"), 10);
 	scratch_remove(dir);
 }
 
 /* Killed between the journal's record and the file: the client asked for it to go, or never heard of it. */
 Test(folder, what_a_kill_explains_is_cleared_away_in_silence)
 {
-	char *dir = ten_files();
+	char *dir = folder_ten_files();
 	struct said said;
 	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
 
 	cr_assert_eq(tree->ops->remove(tree, SL_TREE_ROOT, "file0", SL_FT_REG), 0);
 	tree->ops->free(tree);
-	put(dir, "data/0000000000000002", "inside"); /* removed, but not yet unlinked */
-	put(dir, "data/000000000000000c", "");       /* made, but not yet named */
-	tree = open_hearing(dir, &said);
+	folder_put(dir, "data/0000000000000002", "inside"); /* removed, but not yet unlinked */
+	folder_put(dir, "data/000000000000000c", "");       /* made, but not yet named */
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 0, "%s", said.line);
-	cr_assert(!there(dir, "data/0000000000000002"));
-	cr_assert(!there(dir, "data/000000000000000c"));
-	cr_assert(!there(dir, "data/lost+found"));
+	cr_assert(!folder_there(dir, "data/0000000000000002"));
+	cr_assert(!folder_there(dir, "data/000000000000000c"));
+	cr_assert(!folder_there(dir, "data/lost+found"));
 	tree->ops->free(tree);
 	scratch_remove(dir);
 }
@@ -210,31 +134,31 @@ Test(folder, what_a_kill_explains_is_cleared_away_in_silence)
 /* The key only guards handles: without it, clients mount again and find everything. */
 Test(folder, a_short_or_missing_key_costs_the_handles_and_says_so)
 {
-	char *dir = ten_files();
+	char *dir = folder_ten_files();
 	struct said said;
 	struct sl_tree *tree;
 	uint8_t drawn[16], again[16];
 	uint64_t ino;
 
-	put(dir, "key", "short");
-	tree = open_hearing(dir, &said);
+	folder_put(dir, "key", "short");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 1);
 	cr_assert(strstr(said.line, "key: not 16 bytes") != NULL, "%s", said.line);
 	cr_assert(strstr(said.line, "mount again") != NULL, "%s", said.line);
-	cr_assert(there(dir, "data/lost+found/key"));
+	cr_assert(folder_there(dir, "data/lost+found/key"));
 	cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, "file9", &ino), 0);
 	tree_expect(tree, ino, 0, "inside");
 	sl_files_key(tree, drawn);
 	tree->ops->free(tree);
 
-	tree = open_hearing(dir, &said);
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 0, "%s", said.line);
 	sl_files_key(tree, again);
 	cr_assert_eq(memcmp(drawn, again, sizeof(drawn)), 0);
 	tree->ops->free(tree);
 
-	gone(dir, "key");
-	tree = open_hearing(dir, &said);
+	folder_gone(dir, "key");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 1);
 	cr_assert(strstr(said.line, "key: missing") != NULL, "%s", said.line);
 	tree->ops->free(tree);
@@ -248,15 +172,15 @@ Test(folder, a_first_start_that_was_killed_is_no_damage)
 	struct said said;
 	struct sl_tree *tree;
 
-	put(dir, "lock", "");
+	folder_put(dir, "lock", "");
 	cr_assert_eq(mkdir(data, 0700), 0);
-	put(dir, "journal.new", "sloglab-tree");
-	tree = open_hearing(dir, &said);
+	folder_put(dir, "journal.new", "sloglab-tree");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 0, "%s", said.line);
 	tree->ops->free(tree);
-	gone(dir, "key");
-	put(dir, "key.new", "half");
-	tree = open_hearing(dir, &said);
+	folder_gone(dir, "key");
+	folder_put(dir, "key.new", "half");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 0, "%s", said.line);
 	tree->ops->free(tree);
 	free(data);
@@ -267,7 +191,7 @@ Test(folder, a_first_start_that_was_killed_is_no_damage)
  * version's digit, where another one may be another version's. */
 Test(folder, one_flipped_bit_anywhere_in_the_journal_is_refused)
 {
-	char *dir = ten_files(), *path = path_in(dir, "journal");
+	char *dir = folder_ten_files(), *path = path_in(dir, "journal");
 	uint64_t bytes = file_bytes(path);
 	FILE *file = fopen(path, "r+b");
 	struct sl_tree *tree = NULL;
@@ -299,7 +223,7 @@ Test(folder, one_flipped_bit_anywhere_in_the_journal_is_refused)
 /* A crash of the host: the last record's end never reached the disk and reads as zeros. */
 Test(folder, a_last_record_that_ends_in_zeros_was_never_acknowledged)
 {
-	char *dir = ten_files(), *path = path_in(dir, "journal");
+	char *dir = folder_ten_files(), *path = path_in(dir, "journal");
 	uint64_t bytes = file_bytes(path);
 	struct said said;
 	struct sl_tree *tree;
@@ -307,8 +231,8 @@ Test(folder, a_last_record_that_ends_in_zeros_was_never_acknowledged)
 
 	cr_assert_eq(truncate(path, (off_t)bytes - 20), 0);
 	cr_assert_eq(truncate(path, (off_t)bytes), 0);
-	gone(dir, "data/000000000000000b");
-	tree = open_hearing(dir, &said);
+	folder_gone(dir, "data/000000000000000b");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 1);
 	cr_assert(strstr(said.line, "journal: the server died while it wrote a record") != NULL, "%s",
 		  said.line);
@@ -321,11 +245,11 @@ Test(folder, a_last_record_that_ends_in_zeros_was_never_acknowledged)
 
 Test(folder, contents_that_are_missing_are_named_and_not_called_empty)
 {
-	char *dir = ten_files();
+	char *dir = folder_ten_files();
 
-	gone(dir, "data/0000000000000004");
+	folder_gone(dir, "data/0000000000000004");
 	refused(dir, -EINVAL, "the contents of 1 files are missing (/file2)");
-	gone(dir, "data/0000000000000007");
+	folder_gone(dir, "data/0000000000000007");
 	refused(dir, -EINVAL, "the contents of 2 files are missing (/file2, ...)");
 	scratch_remove(dir);
 }
@@ -333,7 +257,7 @@ Test(folder, contents_that_are_missing_are_named_and_not_called_empty)
 /* Format 2 made the file of an inode at its first use only: what is missing there is an empty file. */
 Test(folder, a_store_of_format_2_gets_the_files_that_it_never_needed)
 {
-	char *dir = ten_files(), *path = path_in(dir, "journal");
+	char *dir = folder_ten_files(), *path = path_in(dir, "journal");
 	FILE *file = fopen(path, "r+b");
 	struct said said;
 	struct sl_tree *tree;
@@ -343,14 +267,14 @@ Test(folder, a_store_of_format_2_gets_the_files_that_it_never_needed)
 	fseek(file, 13, SEEK_SET);
 	fputc('2', file);
 	fclose(file);
-	gone(dir, "data/0000000000000004");
-	tree = open_hearing(dir, &said);
+	folder_gone(dir, "data/0000000000000004");
+	tree = folder_open_hearing(dir, &said);
 	cr_assert_eq(said.count, 0, "%s", said.line);
 	cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, "file2", &ino), 0);
 	cr_assert_eq(tree_size(tree, ino), 0);
 	tree->ops->free(tree);
 	/* From then on it is one of format 4. */
-	gone(dir, "data/0000000000000004");
+	folder_gone(dir, "data/0000000000000004");
 	refused(dir, -EINVAL, "the contents of 1 files are missing (/file2)");
 	free(path);
 	scratch_remove(dir);
