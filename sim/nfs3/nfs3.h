@@ -33,6 +33,7 @@ struct sl_nfs3_config {
 	struct sl_store *store;        /* borrowed */
 	const char *export_path;       /* e.g. "/tank/vm"; copied */
 	uint16_t nfs_port, mount_port; /* what PORTMAP answers; both may be one port */
+	uint16_t portmap_port;         /* its own, TCP and UDP; 0: it is not among what it answers */
 	uint64_t write_verifier;       /* changes at each start */
 	uint8_t handle_key[16];        /* keyed hash of file handles; persists across restarts */
 	uint32_t max_in_flight;        /* calls per connection before input is left unread; 0 = 256 */
@@ -73,6 +74,14 @@ uint32_t sl_nfs3_in_service(const struct sl_nfs3 *srv);
 const struct sl_nfs3_stats *sl_nfs3_stats(const struct sl_nfs3 *srv);
 /* "WRITE" and so on, by number below SL_NFS3_PROCS. */
 const char *sl_nfs3_proc_name(int procedure);
+
+#define SL_NFS3_DATAGRAM_MAX 256u /* bytes of a reply */
+/*
+ * A call in a datagram: the portmapper's NULL, GETPORT and DUMP. Returns the size of the reply; 0: none, it
+ * was no call. Only DUMP's reply can be larger than what was asked.
+ */
+size_t sl_nfs3_datagram(struct sl_nfs3 *srv, const void *bytes, size_t size,
+			uint8_t reply[SL_NFS3_DATAGRAM_MAX]);
 
 /* `output` is called by the loop (never from inside a function of this header) when replies are ready to be
  * taken, once per instant; it may free the connection. NULL when out of memory. */

@@ -10,6 +10,7 @@
 
 #include "sim/serve/affinity.h"
 #include "sim/serve/conn.h"
+#include "sim/serve/datagram.h"
 #include "sim/serve/files.h"
 #include "sim/serve/listen.h"
 #include "sim/serve/pacer.h"
@@ -34,6 +35,7 @@ struct sl_datastore {
 	struct sl_affinity affinity;
 	struct sl_datastore_timing timing;
 	struct sl_listener listeners[LISTENER_COUNT];
+	struct sl_datagram portmap; /* the portmapper in datagrams */
 };
 
 static const char *const listener_names[LISTENER_COUNT] = {"nfs", "mount", "portmap"};
@@ -67,10 +69,15 @@ static int listener_open(struct sl_datastore *ds, enum listener_kind kind, const
 	return rc < 0 ? sl_err_wrap(err, "%s", listener_names[kind]) : 0;
 }
 
+static const char *bind_address(const struct sl_datastore_config *config)
+{
+	return config->bind ? config->bind : "127.0.0.1";
+}
+
 static int listeners_open(struct sl_datastore *ds, const struct sl_datastore_config *config,
 			  struct sl_err *err)
 {
-	const char *address = config->bind ? config->bind : "127.0.0.1";
+	const char *address = bind_address(config);
 	int rc = listener_open(ds, LISTENER_NFS, address, config->nfs_port, err);
 
 	if (rc == 0 && config->mount_port != 0 && config->mount_port == ds->listeners[LISTENER_NFS].port) {
@@ -103,6 +110,7 @@ static int nfs_open(struct sl_datastore *ds, const struct sl_datastore_config *c
 	    .export_path = config->export_path ? config->export_path : "/",
 	    .nfs_port = ds->listeners[LISTENER_NFS].port,
 	    .mount_port = ds->listeners[LISTENER_MOUNT].port,
+	    .portmap_port = ds->listeners[LISTENER_PORTMAP].port,
 	    .sync_disabled = config->sync_disabled,
 	    .squash = config->squash,
 	    .anon_uid = config->anon_uid,
@@ -150,6 +158,11 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	sl_pacer_store(ds->pacer)->on_synced = store_synced;
 	sl_pacer_store(ds->pacer)->on_synced_arg = ds;
 	rc = nfs_open(ds, config, err);
+	if (rc == 0 && config->portmap_port != 0) {
+		rc = sl_datagram_open(&ds->portmap, ds->loop, ds->nfs, bind_address(config),
+				      config->portmap_port, err);
+		rc = rc < 0 ? sl_err_wrap(err, "portmap over UDP") : 0;
+	}
 	ds->conns.loop = ds->loop;
 	ds->conns.nfs = ds->nfs;
 	ds->conns.pacer = ds->pacer;
@@ -175,6 +188,7 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
 	}
 	ds->loop = config->loop;
+	ds->portmap.io.fd = -1;
 	sl_affinity_init(&ds->affinity);
 	for (int i = 0; i < LISTENER_COUNT; i++) {
 		sl_listener_init(&ds->listeners[i], ds->loop, client_accepted, ds);
@@ -214,6 +228,7 @@ void sl_datastore_kill(struct sl_datastore *ds)
 	for (int i = 0; i < LISTENER_COUNT; i++) {
 		sl_listener_close(&ds->listeners[i]);
 	}
+	sl_datagram_close(&ds->portmap);
 	sl_conns_close(&ds->conns);
 	sl_affinity_fini(&ds->affinity);
 	/* Before the server: calls in service give themselves back to it. A txg that ends now is too late. */

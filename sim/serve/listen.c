@@ -161,7 +161,7 @@ int sl_listener_unix(struct sl_listener *listener, const char *path, struct sl_e
 	return sl_loop_io_add(listener->loop, &listener->io, err);
 }
 
-static int bind_error(int code, const char *address, uint16_t port, struct sl_err *err)
+int sl_bind_error(int code, const char *address, uint16_t port, struct sl_err *err)
 {
 	static const struct {
 		int code;
@@ -199,7 +199,7 @@ int sl_listener_tcp(struct sl_listener *listener, const char *address, uint16_t 
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, BACKLOG) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&at, &size) < 0) {
-		return bind_error(errno, address, port, err);
+		return sl_bind_error(errno, address, port, err);
 	}
 	listener->port = ntohs(at.sin_port);
 	spare_open(listener);

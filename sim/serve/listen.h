@@ -26,6 +26,8 @@ int sl_listener_unix(struct sl_listener *listener, const char *path, struct sl_e
 /* address: IPv4; port 0 = any free one, see listener->port. Errors: -EINVAL (no address), -EADDRINUSE,
  * -EACCES, -EADDRNOTAVAIL, ...; the message names the remedy. */
 int sl_listener_tcp(struct sl_listener *listener, const char *address, uint16_t port, struct sl_err *err);
+/* The message of a failed bind(), which names the remedy; `code` is its errno. Returns -code. */
+int sl_bind_error(int code, const char *address, uint16_t port, struct sl_err *err);
 void sl_listener_close(struct sl_listener *listener);
 
 /* Connects to a unix socket: a descriptor, or a negative errno. */

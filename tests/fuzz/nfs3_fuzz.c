@@ -83,6 +83,18 @@ static void feed(struct sl_loop *loop, struct target *target, const uint8_t *dat
 	}
 }
 
+/* The same bytes, without a record mark, as a datagram to the portmapper. */
+static void feed_datagram(struct sl_nfs3 *srv, const uint8_t *data, size_t size)
+{
+	uint8_t reply[SL_NFS3_DATAGRAM_MAX];
+	size_t got = sl_nfs3_datagram(srv, data, size, reply);
+
+	/* No reply, or that of this very call: its xid, and that it is a reply. */
+	if (got > sizeof(reply) || (got > 0 && (got < 8 || memcmp(reply, data, 4) != 0 || reply[7] != 1))) {
+		abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sl_loop *loop = sl_loop_new_virtual();
@@ -110,6 +122,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	place_handles(&config, copy, size, &objects);
 	if (size > 1) {
 		feed(loop, &target, copy + 1, size - 1, copy[0] ? copy[0] : size);
+	}
+	if (size > 5) {
+		feed_datagram(srv, copy + 5, size - 5);
 	}
 	if (size > 0 && copy[0] % 2 == 0) {
 		(void)sl_loop_run(loop, NULL);

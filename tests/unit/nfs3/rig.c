@@ -64,6 +64,7 @@ void rig_init(struct rig *rig, int64_t (*delay_ns)(const struct slow_store *, co
 	    .export_path = "/tank/vm/",
 	    .nfs_port = 2049,
 	    .mount_port = 20048,
+	    .portmap_port = 111,
 	    .write_verifier = 0x1122334455667788u,
 	    .handle_key = "fifteen letters",
 	};

@@ -170,7 +170,9 @@ static uint32_t getport(struct rig *rig, uint32_t program, uint32_t version, uin
 
 Test(nfs3_mount, portmap_tells_the_ports)
 {
-	static const uint32_t expected[] = {1, SL_PROG_NFS, 3, 6, 2049, 1, SL_PROG_MOUNT, 3, 6, 20048, 0};
+	static const uint32_t expected[] = {1, SL_PROG_PORTMAP, 2, 6, 111,  1, SL_PROG_PORTMAP, 2, 17, 111,
+					    1, SL_PROG_NFS,     3, 6, 2049, 1, SL_PROG_MOUNT,   3, 6,  20048,
+					    0};
 	struct rig rig;
 	struct msg msg;
 	struct sl_xdr_in in;
@@ -181,6 +183,8 @@ Test(nfs3_mount, portmap_tells_the_ports)
 	cr_assert_eq(getport(&rig, SL_PROG_NFS, 3, 17), 0);
 	cr_assert_eq(getport(&rig, SL_PROG_NFS, 4, 6), 0);
 	cr_assert_eq(getport(&rig, 100021, 4, 6), 0);
+	cr_assert_eq(getport(&rig, SL_PROG_PORTMAP, 2, 6), 111);
+	cr_assert_eq(getport(&rig, SL_PROG_PORTMAP, 2, 17), 111);
 	call_begin(&rig, &msg, SL_PROG_PORTMAP, 2, SL_PORTMAP_DUMP);
 	in = rig_call(&rig, &msg);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -195,6 +199,82 @@ Test(nfs3_mount, portmap_tells_the_ports)
 	rig_send(&rig, &msg);
 	rig_run(&rig);
 	cr_assert_eq(sl_nfs3_stats(rig.srv)->refused, 1);
+	rig_fini(&rig);
+}
+
+/* Its reply, without the words that each reply has: xid, REPLY, accepted, no verifier (2). */
+static struct sl_xdr_in datagram(struct rig *rig, const uint32_t *words, size_t count,
+				 uint8_t reply[SL_NFS3_DATAGRAM_MAX])
+{
+	uint8_t call[128];
+	struct sl_xdr_out out = {.at = call, .end = call + sizeof(call)};
+	struct sl_xdr_in in;
+	size_t size;
+
+	for (size_t i = 0; i < count; i++) {
+		sl_xdr_put_u32(&out, words[i]);
+	}
+	size = sl_nfs3_datagram(rig->srv, call, (size_t)(out.at - call), reply);
+	in = (struct sl_xdr_in){.at = reply, .end = reply + size};
+	cr_assert(size >= 20);
+	cr_assert_eq(sl_xdr_u32(&in), words[0]);
+	cr_assert_eq(sl_xdr_u32(&in), 1);
+	return in;
+}
+
+static void words_expect(struct sl_xdr_in in, const uint32_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		cr_assert_eq(sl_xdr_u32(&in), words[i], "word %zu", i);
+	}
+	get_end(&in);
+}
+
+/* rpcinfo and showmount ask so: first with the versions of rpcbind, then with 2. */
+Test(nfs3_mount, portmap_answers_datagrams_too)
+{
+	enum {
+		CALL = 0,
+		RPC = 2
+	};
+	/* xid, CALL, RPC version, program, version, procedure, no credentials (2), no verifier (2) */
+	static const uint32_t null[] = {7, CALL, RPC, SL_PROG_PORTMAP, 2, SL_PORTMAP_NULL, 0, 0, 0, 0};
+	static const uint32_t getport_nfs[] = {
+	    7, CALL, RPC, SL_PROG_PORTMAP, 2, SL_PORTMAP_GETPORT, 0, 0, 0, 0, SL_PROG_NFS, 3, 6, 0};
+	static const uint32_t short_getport[] = {7, CALL, RPC, SL_PROG_PORTMAP, 2, SL_PORTMAP_GETPORT, 0,
+						 0, 0,    0,   SL_PROG_NFS,     3};
+	static const uint32_t dump[] = {7, CALL, RPC, SL_PROG_PORTMAP, 2, SL_PORTMAP_DUMP, 0, 0, 0, 0};
+	static const uint32_t rpcbind[] = {7, CALL, RPC, SL_PROG_PORTMAP, 4, 3, 0, 0, 0, 0};
+	static const uint32_t callit[] = {7, CALL, RPC, SL_PROG_PORTMAP, 2, 5, 0, 0, 0, 0};
+	static const uint32_t nfs[] = {7, CALL, RPC, SL_PROG_NFS, 3, 0, 0, 0, 0, 0};
+	/* accepted, no verifier (2), then what came of it: 0 success, 1 no program, 2 versions, 3 no
+	 * procedure, 4 garbage. */
+	static const uint32_t null_reply[] = {0, 0, 0, 0}, getport_reply[] = {0, 0, 0, 0, 2049};
+	static const uint32_t garbage_reply[] = {0, 0, 0, 4}, versions_reply[] = {0, 0, 0, 2, 2, 2};
+	static const uint32_t no_procedure[] = {0, 0, 0, 3}, no_program[] = {0, 0, 0, 1};
+	static const uint32_t dump_reply[] = {
+	    0,           0, 0, 0,    1, SL_PROG_PORTMAP, 2, 6, 111,   1, SL_PROG_PORTMAP, 2, 17, 111, 1,
+	    SL_PROG_NFS, 3, 6, 2049, 1, SL_PROG_MOUNT,   3, 6, 20048, 0};
+	uint8_t reply[SL_NFS3_DATAGRAM_MAX];
+	struct rig rig;
+
+	rig_init(&rig, NULL);
+#define EXPECT(call, want)                                                              \
+	words_expect(datagram(&rig, call, sizeof(call) / sizeof(call[0]), reply), want, \
+		     sizeof(want) / sizeof(want[0]))
+	EXPECT(null, null_reply);
+	EXPECT(getport_nfs, getport_reply);
+	EXPECT(short_getport, garbage_reply);
+	EXPECT(dump, dump_reply);
+	EXPECT(rpcbind, versions_reply);
+	EXPECT(callit, no_procedure);
+	EXPECT(nfs, no_program);
+#undef EXPECT
+	/* A reply, or what is too short for a call, is never answered: two servers would go on for ever. */
+	cr_assert_eq(sl_nfs3_datagram(rig.srv, "\0\0\0\7\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24, reply),
+		     0);
+	cr_assert_eq(sl_nfs3_datagram(rig.srv, "\0\0\0\7", 4, reply), 0);
+	cr_assert_eq(sl_nfs3_datagram(rig.srv, "", 0, reply), 0);
 	rig_fini(&rig);
 }
 
