@@ -279,7 +279,15 @@ static int file_open(struct sl_served_image *image, const char *path, struct sl_
 {
 	struct stat st;
 
-	image->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+	/* No link, which somebody may have put there, and no other file than the one that is made. */
+	image->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (image->fd < 0 && errno == ENOENT) {
+		image->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	}
+	if (image->fd < 0 && errno == ELOOP) {
+		return sl_err_set(err, -ELOOP,
+				  "%s: is a symbolic link; remove it or name the disk differently", path);
+	}
 	if (image->fd < 0 || fstat(image->fd, &st) < 0) {
 		return file_error(path, -errno, err);
 	}

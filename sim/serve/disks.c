@@ -1,11 +1,13 @@
 #include "sim/serve/disks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim/base/rng.h"
 #include "sim/serve/control.h"
@@ -13,6 +15,7 @@
 #include "sim/serve/disk_image.h"
 #include "sim/serve/disks_inner.h"
 #include "sim/serve/listen.h"
+#include "sim/serve/own.h"
 
 #define BUF_BYTES (256u << 10)
 #define SECTOR 512
@@ -232,13 +235,27 @@ static int check(struct sl_disks *disks, const struct sl_disks_config *config, s
 	return rc;
 }
 
+/* Images are made where nobody else can put a link to another file. */
+static int folder_trust(const char *dir, struct sl_err *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+
+	if (fd < 0) {
+		return sl_err_set(err, -errno, "folder %s: %s", dir, strerror(errno));
+	}
+	rc = sl_own_folder(fd, dir, err);
+	(void)close(fd);
+	return rc ? sl_err_wrap(err, "folder %s", dir) : 0;
+}
+
 static int disks_open(struct sl_disks *disks, const struct sl_disks_config *config, struct sl_err *err)
 {
 	int rc = check(disks, config, err);
 
-	if (rc == 0 && mkdir(config->dir, 0777) < 0 && errno != EEXIST) {
+	if (rc == 0 && mkdir(config->dir, 0755) < 0 && errno != EEXIST) {
 		rc = sl_err_set(err, -errno, "folder %s: cannot be made: %s", config->dir, strerror(errno));
 	}
+	rc = rc ? rc : folder_trust(config->dir, err);
 	disks->n_disks = config->n_disks;
 	disks->nbd = sl_nbd_new(config->loop);
 	disks->conns.buf = malloc(BUF_BYTES);

@@ -13,6 +13,7 @@
 
 #include "sim/base/fdio.h"
 #include "sim/serve/orphans.h"
+#include "sim/serve/own.h"
 
 static void fd_drop(int fd)
 {
@@ -84,11 +85,12 @@ static int dir_open(struct sl_folder *folder, const char *path, struct sl_err *e
 		return sl_err_set(err, -errno, "cannot open the folder: %s", strerror(errno));
 	}
 	/* Before anything is written into a folder that may be somebody else's. */
-	rc = journal_expect(folder->dirfd, err);
+	rc = sl_own_folder(folder->dirfd, path, err);
+	rc = rc ? rc : journal_expect(folder->dirfd, err);
 	if (rc) {
 		return rc;
 	}
-	folder->lockfd = openat(folder->dirfd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	folder->lockfd = openat(folder->dirfd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (folder->lockfd < 0) {
 		return sl_err_set(err, -errno, "lock: cannot open: %s", strerror(errno));
 	}

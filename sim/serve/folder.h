@@ -15,6 +15,7 @@ struct sl_folder {
 };
 
 /* Makes the folder when it is missing. -EBUSY: another server has it; -ENOTEMPTY: it holds foreign files;
+ * -EPERM: it is another user's, or others may write to it (own.h);
  * -EINVAL: a part of the store is missing; -EIO and others. Close it in any case. */
 int sl_folder_open(struct sl_folder *folder, const char *path, struct sl_err *err);
 /* Reads the key, once the journal is there. One that is missing, or not 16 bytes (it is put aside), costs

@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/fdio.h"
 #include "sim/serve/fsck_inner.h"
 #include "sim/serve/orphans.h"
+#include "sim/serve/own.h"
 
 #define KEY_BYTES 16
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -48,7 +50,7 @@ static int dir_each(struct sl_fsck *fsck, int fd, int (*fn)(struct sl_fsck *fsck
 		close(fd);
 		return rc;
 	}
-	while (rc == 0 && (entry = readdir(dir))) {
+	while (rc == 0 && (rc = sl_dir_next(dir, &entry)) > 0) {
 		rc = fn(fsck, dirfd(dir), entry->d_name);
 	}
 	closedir(dir);
@@ -88,6 +90,7 @@ static int folder_open(struct sl_fsck *fsck, struct sl_err *err)
 {
 	const int lock_flags = fsck->options->write ? O_RDWR | O_CREAT : O_RDONLY;
 	struct sl_folder *folder = &fsck->folder;
+	struct sl_err mistrust = {0};
 	int rc;
 
 	folder->dirfd = open(fsck->options->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -101,6 +104,15 @@ static int folder_open(struct sl_fsck *fsck, struct sl_err *err)
 	rc = is_store(fsck, err);
 	if (rc) {
 		return rc;
+	}
+	rc = sl_own_folder(folder->dirfd, fsck->options->dir, &mistrust);
+	if (rc) {
+		/* Somebody else may change it meanwhile: to look at it is all that is safe. */
+		if (fsck->options->write) {
+			*err = mistrust;
+			return rc;
+		}
+		sl_fsck_say(fsck, SL_FSCK_DAMAGE, "folder: %s", mistrust.msg);
 	}
 	folder->lockfd = openat(folder->dirfd, "lock", lock_flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (folder->lockfd < 0 && (fsck->options->write || errno != ENOENT)) {

@@ -19,6 +19,14 @@
 #define JOURNAL_FAMILY "sloglab-tree/"
 #define JOURNAL_MAGIC JOURNAL_FAMILY "4\n"   /* not 3: one flipped bit would make it 2 */
 #define JOURNAL_MAGIC_2 JOURNAL_FAMILY "2\n" /* the same records; files got their data at the first use */
+/*
+ * Room behind the end that the file has already: a disk that others have filled can still be emptied, as ZFS
+ * keeps slop for that. A removal takes 100 to 350 bytes, so this is for thousands of them, and each may free
+ * more.
+ */
+#define RESERVE_BYTES (1u << 20)
+#define RESERVE_STEP_BYTES (1u << 18)  /* more of it at a time */
+#define RESERVE_PIECE_BYTES (1u << 16) /* how closely it is looked for */
 #define STORE_CHECK "see `sloglab store check'"
 #define JOURNAL_MAX_BYTES (1ull << 31) /* compaction keeps it far below */
 
@@ -157,6 +165,7 @@ int sl_journal_create(struct sl_journal *journal, int dirfd, const char *name, s
 		sl_journal_close(journal);
 		return sl_err_set(err, rc, "%s: cannot write: %s", name, strerror(-rc));
 	}
+	sl_journal_reserve(journal);
 	return 0;
 }
 
@@ -185,7 +194,56 @@ int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_
 		sl_journal_close(journal);
 		return sl_err_wrap(err, "%s", name);
 	}
+	sl_journal_reserve(journal);
 	return 0;
+}
+
+/* How much of the reserve a record must leave: removing uses up the last of it, moving stops before. */
+static uint64_t reserve_left(enum sl_meta_kind kind)
+{
+	/* To cut a file off makes room too. */
+	return kind == SL_META_RENAME || kind == SL_META_ATTR ? RESERVE_BYTES / 2 : RESERVE_BYTES;
+}
+
+/* Keeps room up to byte `want`, all of which it may have already. */
+static bool room_keep(struct sl_journal *journal, uint64_t want)
+{
+	if (fallocate(journal->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)want) == 0) {
+		journal->room_bytes = want;
+		return true;
+	}
+	/* Whatever it is but a full disk: this file system keeps no room. */
+	journal->no_reserve = journal->no_reserve || (errno != ENOSPC && errno != EDQUOT);
+	return false;
+}
+
+void sl_journal_reserve(struct sl_journal *journal)
+{
+	uint64_t least = journal->end_bytes + RESERVE_BYTES + SL_RECORD_MAX;
+	bool known = journal->room_bytes > 0;
+
+	if (journal->no_reserve || journal->room_bytes >= least ||
+	    room_keep(journal, least + RESERVE_STEP_BYTES) || known) {
+		return;
+	}
+	/* A full disk, and a file of an earlier server: what it has kept is still there. */
+	for (uint64_t less = 0; less < RESERVE_BYTES && !journal->no_reserve; less += RESERVE_PIECE_BYTES) {
+		if (room_keep(journal, least - less)) {
+			return;
+		}
+	}
+	journal->room_bytes = journal->end_bytes;
+}
+
+/* Is there room for a record of that kind, whatever the host's disk has? 0 or -ENOSPC. */
+static int room_check(struct sl_journal *journal, enum sl_meta_kind kind, uint32_t size)
+{
+	uint64_t room;
+
+	sl_journal_reserve(journal);
+	room = journal->room_bytes > journal->end_bytes ? journal->room_bytes - journal->end_bytes : 0;
+	return journal->no_reserve || kind == SL_META_UNLINK || room >= size + reserve_left(kind) ? 0
+												  : -ENOSPC;
 }
 
 int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
@@ -193,11 +251,15 @@ int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
 	uint8_t buf[SL_RECORD_MAX];
 	struct iovec iov = {.iov_base = buf};
 	uint32_t size = sl_record_encode(meta, buf);
-	int rc;
+	int rc = room_check(journal, meta->kind, size);
 
+	if (rc) {
+		return rc;
+	}
 	iov.iov_len = size;
 	rc = sl_pwrite_all(journal->fd, &iov, 1, journal->end_bytes);
 	if (rc) {
+		journal->room_bytes = 0; /* ftruncate gives it back */
 		/* Half a record would look like damage once another one follows it. Should this fail too, the
 		 * next append overwrites the place. */
 		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
@@ -215,6 +277,7 @@ void sl_journal_undo(struct sl_journal *journal)
 	journal->end_bytes -= journal->last_bytes;
 	journal->last_bytes = 0;
 	journal->records--;
+	journal->room_bytes = 0;
 	/* Where this fails the next append overwrites the place, as above. */
 	(void)!ftruncate(journal->fd, (off_t)journal->end_bytes);
 }

@@ -18,6 +18,8 @@ struct sl_journal {
 	uint64_t end_bytes;  /* where the next record goes */
 	uint32_t last_bytes; /* of the record before it, when this process has appended it */
 	uint64_t records;
+	uint64_t room_bytes; /* up to where the file has room on the disk; 0 = unknown */
+	bool no_reserve;     /* the host's file system cannot keep any */
 	uint64_t torn_bytes; /* cut off its end when it was opened: a record whose call was never answered */
 	bool no_empty_files; /* of a format that made a file's data at its first use only */
 	bool unsynced;       /* records that sl_journal_sync has not seen */
@@ -40,7 +42,10 @@ int sl_journal_head(const uint8_t *bytes, uint64_t size, struct sl_err *err, boo
  * returned. */
 int sl_journal_open(struct sl_journal *journal, int dirfd, const char *name, sl_journal_fn *fn, void *arg,
 		    struct sl_err *err);
-/* 0 or negative errno; on failure the journal is as before. */
+/* Keeps room on the disk for removals to come, as far as the disk has it. */
+void sl_journal_reserve(struct sl_journal *journal);
+/* 0 or negative errno; on failure the journal is as before. On a full disk (-ENOSPC) names can still be
+ * removed and, a while longer, moved. */
 int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta);
 /* Takes back the record that was appended last, which nobody has synced or heard of yet. */
 void sl_journal_undo(struct sl_journal *journal);

@@ -198,6 +198,7 @@ int sl_names_snapshot(struct sl_names *names, struct sl_err *err)
 	sl_journal_close(&names->journal);
 	names->journal = fresh;
 	names->journal.broken = broken;
+	sl_journal_reserve(&names->journal); /* the old one's room is free only now */
 	rc = broken ? 0 : sl_journal_settle_name(&names->journal, names->dirfd);
 	if (rc) {
 		sl_notice_say(names->notice,
@@ -390,7 +391,8 @@ void sl_names_compact(struct sl_names *names)
 {
 	uint64_t limit = (uint64_t)names->inodes.entry_count * NAMES_COMPACT_RATIO;
 
-	if (names->journal.records > NAMES_COMPACT_MIN && names->journal.records > limit) {
-		(void)sl_names_snapshot(names, NULL);
+	if (names->journal.records > NAMES_COMPACT_MIN && names->journal.records > limit &&
+	    names->journal.records >= names->compact_next && sl_names_snapshot(names, NULL) < 0) {
+		names->compact_next = names->journal.records + NAMES_COMPACT_MIN; /* a full disk stays full */
 	}
 }

@@ -18,6 +18,7 @@ struct sl_names {
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	const struct sl_notice *notice; /* borrowed; may be NULL */
+	uint64_t compact_next;          /* records, after a snapshot that failed */
 	bool started;                   /* there was no journal: sl_names_open has made one */
 	uint64_t *removed;              /* inodes that lost their last name in the journal that was read */
 	size_t removed_count, removed_size;

@@ -1,9 +1,11 @@
 /* What a served disk keeps, and what a power cut takes. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "contents.h"
 #include "scratch.h"
@@ -298,6 +300,38 @@ Test(disk_image, a_file_in_use_or_of_another_size_is_refused)
 	cr_assert(strstr(err.msg, "size=4194304B") != NULL);
 	config.path = rig.scratch.dir;
 	cr_assert_neq(sl_served_image_open(&config, &image, &err), 0);
+	scratch_fini(&rig.scratch);
+}
+
+/* Put there by somebody else, it would have the server write to the file behind it, as root perhaps. */
+Test(disk_image, a_symbolic_link_is_refused_and_its_target_left_alone)
+{
+	struct rig rig;
+	struct sl_disk_image_config config = {.size_bytes = SIZE};
+	struct sl_served_image *image;
+	struct sl_err err = {0};
+	char target[512], path[512];
+	struct stat st;
+	FILE *file;
+
+	rig_init(&rig, 0, 4096);
+	snprintf(target, sizeof(target), "%s", scratch_path(&rig.scratch, "target"));
+	snprintf(path, sizeof(path), "%s", scratch_path(&rig.scratch, "linked.img"));
+	file = fopen(target, "w");
+	cr_assert(file != NULL);
+	fputs("precious", file);
+	fclose(file);
+	cr_assert_eq(symlink(target, path), 0);
+	config.path = path;
+	cr_assert_eq(sl_served_image_open(&config, &image, &err), -ELOOP);
+	cr_assert(strstr(err.msg, "linked.img: is a symbolic link; remove it") != NULL, "%s", err.msg);
+	cr_assert_eq(stat(target, &st), 0);
+	cr_assert_eq(st.st_size, 8);
+	/* One that leads nowhere makes no file there. */
+	cr_assert_eq(unlink(target), 0);
+	cr_assert_eq(sl_served_image_open(&config, &image, &err), -ELOOP);
+	cr_assert_eq(stat(target, &st), -1);
+	cr_assert_eq(sl_served_image_close(rig.image), 0);
 	scratch_fini(&rig.scratch);
 }
 

@@ -279,3 +279,73 @@ Test(folder, a_store_of_format_2_gets_the_files_that_it_never_needed)
 	free(path);
 	scratch_remove(dir);
 }
+
+/* Who can write to the folder could put a link where the server makes its files. */
+Test(folder, one_that_others_may_write_to_is_refused_with_the_remedy)
+{
+	char *dir = folder_ten_files(), *made = path_in(dir, "made");
+	struct said said;
+	struct sl_tree *tree;
+
+	cr_assert_eq(chmod(dir, 0777), 0);
+	refused(dir, -EPERM, "others may write to it (mode 0777)");
+	refused(dir, -EPERM, "chmod go-w");
+	cr_assert_eq(chmod(dir, 0770), 0);
+	refused(dir, -EPERM, "others may write to it (mode 0770)");
+	cr_assert_eq(chmod(dir, 0755), 0);
+	tree = folder_open_hearing(dir, &said);
+	tree->ops->free(tree);
+	/* What it makes itself, it trusts, whatever the umask. */
+	(void)umask(0);
+	tree = tree_open(made, DIRTY_MAX);
+	tree->ops->free(tree);
+	free(made);
+	scratch_remove(dir);
+}
+
+Test(folder, one_of_another_user_is_refused_and_nothing_is_written)
+{
+	char *dir = scratch_new(), *link = path_in(dir, "link"), *real = path_in(dir, "real");
+
+	if (geteuid() != 0) {
+		cr_skip_test("only root can give a folder away");
+	}
+	cr_assert_eq(mkdir(real, 0755), 0);
+	cr_assert_eq(chown(real, 12345, 12345), 0);
+	refused(real, -EPERM, "belongs to user 12345");
+	cr_assert(!folder_there(real, "lock"));
+	cr_assert_eq(chown(real, 0, 0), 0);
+	cr_assert_eq(symlink(real, link), 0);
+	cr_assert_eq(lchown(link, 12345, 12345), 0);
+	refused(link, -EPERM, "is a symbolic link of user 12345");
+	cr_assert(!folder_there(real, "lock"));
+	free(link);
+	free(real);
+	scratch_remove(dir);
+}
+
+/* Links that were put there before: their targets stay as they are. */
+Test(folder, no_file_is_written_through_a_link)
+{
+	static const char *const names[] = {"lock", "key.new", "journal.new", "key", "journal"};
+	char *dir = scratch_new(), *target = path_in(dir, "target");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *store = path_in(dir, "store"), *link = path_in(dir, "link");
+		struct sl_tree *tree = NULL;
+
+		cr_assert_eq(mkdir(store, 0700), 0);
+		folder_put(dir, "target", "precious");
+		free(link);
+		link = path_in(store, names[i]);
+		cr_assert_eq(symlink(target, link), 0);
+		if (files_open(store, DIRTY_MAX, &tree, NULL) == 0) {
+			tree->ops->free(tree);
+		}
+		cr_assert_eq(file_bytes(target), strlen("precious"), "%s", names[i]);
+		free(link);
+		scratch_remove(store);
+	}
+	free(target);
+	scratch_remove(dir);
+}
