@@ -151,8 +151,8 @@ int sl_out_check(const char *path, struct sl_err *err)
 	return 0;
 }
 
-int sl_out_write(const char *path, int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg,
-		 struct sl_err *err)
+static int out_write(const char *path, bool passing, int (*render)(void *arg, FILE *out, struct sl_err *err),
+		     void *arg, struct sl_err *err)
 {
 	struct sl_outfile file;
 	int rc;
@@ -164,6 +164,19 @@ int sl_out_write(const char *path, int (*render)(void *arg, FILE *out, struct sl
 	if (rc < 0) {
 		return rc;
 	}
+	file.passing = passing;
 	rc = render(arg, file.file, err);
 	return rc < 0 ? sl_outfile_abort(&file, rc, err) : sl_outfile_commit(&file, err);
+}
+
+int sl_out_write(const char *path, int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg,
+		 struct sl_err *err)
+{
+	return out_write(path, false, render, arg, err);
+}
+
+int sl_out_write_passing(const char *path, int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg,
+			 struct sl_err *err)
+{
+	return out_write(path, true, render, arg, err);
 }

@@ -18,8 +18,11 @@ int sl_out_check(const char *path, struct sl_err *err);
 int sl_out_check_distinct(const char *const *paths, int n, struct sl_err *err);
 
 /* Writes the document that `render` makes to `path` ("-" is stdout): into a temporary file beside it, then
- * renamed. Devices and pipes are written directly. On failure nothing is left. */
+ * renamed once it is on the disk. Devices and pipes are written directly. On failure nothing is left. */
 int sl_out_write(const char *path, int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg,
 		 struct sl_err *err);
+/* The same without the wait for the disk, for what is written again and again. */
+int sl_out_write_passing(const char *path, int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg,
+			 struct sl_err *err);
 
 #endif

@@ -235,7 +235,7 @@ static void metrics_write(struct sl_serve *serve)
 {
 	struct sl_err err = {0};
 
-	if (sl_out_write(serve->watch.metrics, metrics_render, serve, &err) < 0 &&
+	if (sl_out_write_passing(serve->watch.metrics, metrics_render, serve, &err) < 0 &&
 	    !serve->watch.metrics_failed) {
 		serve->watch.metrics_failed = true;
 		fprintf(stderr, "sloglab: serve: metrics: %s\n", err.msg);

@@ -2,6 +2,7 @@
 #ifndef SL_BASE_OUTFILE_H
 #define SL_BASE_OUTFILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "sim/base/err.h"
@@ -9,6 +10,7 @@
 struct sl_outfile {
 	FILE *file;       /* write here; NULL when closed */
 	char *path, *tmp; /* owned; tmp is NULL for devices and pipes, which are written in place */
+	bool passing;     /* replaced again soon: not worth a wait for the disk. For the owner to set */
 };
 
 /* Opens `path` for writing; what was there stays until sl_outfile_commit. -EISDIR, -ENOENT, -EACCES, -ENOMEM

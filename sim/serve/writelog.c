@@ -146,6 +146,11 @@ int sl_writelog_close(struct sl_writelog *log)
 	if (!log) {
 		return 0;
 	}
+	/* What replays it later must find all of it, or hear of it now. A pipe has no disk. */
+	if (log->file && log->error == 0 &&
+	    (fflush(log->file) != 0 || (fsync(fileno(log->file)) < 0 && errno != EINVAL))) {
+		log->error = errno ? -errno : -EIO;
+	}
 	if (log->file && fclose(log->file) != 0 && log->error == 0) {
 		log->error = errno ? -errno : -EIO;
 	}

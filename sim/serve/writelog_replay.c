@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/outfile.h"
 #include "sim/base/rng.h"
 #include "sim/nbd/bytes.h"
 #include "sim/serve/disk_cache.h"
@@ -278,26 +280,27 @@ static int copy_base(const char *path, int to, int64_t size, struct sl_err *err)
 	return rc < 0 ? sl_err_set(err, rc, "%s: cannot be copied: %s", path, strerror(-rc)) : 0;
 }
 
-static int image_open(const struct sl_writelog_cut *cut, int64_t size, int *ret, struct sl_err *err)
+/* A new image beside the old one, which stays until the new one is whole. */
+static int image_open(const struct sl_writelog_cut *cut, int64_t size, struct sl_outfile *ret,
+		      struct sl_err *err)
 {
-	int fd = open(cut->image, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	mode_t mask = umask(077); /* a guest's whole disk: nobody else's to read */
+	int rc = sl_outfile_open(ret, cut->image, err);
 
-	if (fd < 0 || ftruncate(fd, size) < 0) {
-		int code = -errno;
-
-		if (fd >= 0) {
-			close(fd);
-		}
-		return sl_err_set(err, code, "%s: cannot write: %s", cut->image, strerror(-code));
+	(void)umask(mask);
+	if (rc < 0) {
+		return rc;
 	}
-	*ret = fd;
-	return cut->base ? copy_base(cut->base, fd, size, err) : 0;
+	if (ftruncate(fileno(ret->file), size) < 0) {
+		return sl_err_set(err, -errno, "%s: cannot write: %s", cut->image, strerror(errno));
+	}
+	return cut->base ? copy_base(cut->base, fileno(ret->file), size, err) : 0;
 }
 
 int sl_writelog_replay(const struct sl_writelog_cut *cut, struct sl_writelog_counts *ret, struct sl_err *err)
 {
 	struct reader r = {.path = cut->path, .file = fopen(cut->path, "re"), .err = err};
-	int fd = -1;
+	struct sl_outfile out = {0};
 	int rc;
 
 	*ret = (struct sl_writelog_counts){0};
@@ -307,14 +310,15 @@ int sl_writelog_replay(const struct sl_writelog_cut *cut, struct sl_writelog_cou
 	}
 	rc = read_head(&r, cut->disk);
 	if (rc == 0 && cut->image) {
-		rc = image_open(cut, r.disk.size_bytes, &fd, err);
+		rc = image_open(cut, r.disk.size_bytes, &out, err);
 	}
 	if (rc == 0) {
-		rc = apply(&r, cut, fd, ret);
+		rc = apply(&r, cut, out.file ? fileno(out.file) : -1, ret);
 	}
-	if (fd >= 0 && close(fd) < 0 && rc == 0) {
-		rc = sl_err_set(err, -errno, "%s: cannot write: %s", cut->image, strerror(errno));
+	if (rc == 0 && out.file) {
+		rc = sl_outfile_commit(&out, err);
 	}
+	sl_outfile_discard(&out);
 	(void)fclose(r.file);
 	free(r.data);
 	return rc;

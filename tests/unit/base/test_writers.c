@@ -117,6 +117,63 @@ Test(outfile, output_that_cannot_be_written_leaves_the_old_file_and_nothing_else
 	cr_assert_eq(folder_count(), 1);
 }
 
+/* The linker sends the room's fsync and rename here. */
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_fsync(int fd);
+
+static struct {
+	int syncs, syncs_before_rename, fail_errno;
+} disk;
+
+int __wrap_fsync(int fd)
+{
+	(void)fd;
+	disk.syncs++;
+	errno = disk.fail_errno;
+	return disk.fail_errno ? -1 : 0;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	disk.syncs_before_rename = disk.syncs;
+	return __real_rename(from, to);
+}
+
+Test(outfile, a_file_is_on_the_disk_before_it_takes_the_old_ones_place)
+{
+	file_write("a", "old");
+	cr_assert_eq(disk.syncs_before_rename, 1);
+	cr_assert_eq(disk.syncs, 1);
+}
+
+Test(outfile, a_disk_that_does_not_take_it_leaves_the_old_file_and_nothing_else)
+{
+	struct sl_outfile out;
+	struct sl_err err = {0};
+
+	file_write("a", "old");
+	cr_assert_eq(sl_outfile_open(&out, folder_path("a"), NULL), 0);
+	fputs("new", out.file);
+	disk.fail_errno = EIO;
+	cr_assert_eq(sl_outfile_commit(&out, &err), -EIO);
+	cr_assert(strstr(err.msg, folder_path("a")) != NULL, "%s", err.msg);
+	file_expect("a", "old");
+	cr_assert_eq(folder_count(), 1);
+}
+
+Test(outfile, what_is_replaced_again_soon_waits_for_no_disk)
+{
+	struct sl_outfile out;
+
+	cr_assert_eq(sl_outfile_open(&out, folder_path("a"), NULL), 0);
+	fputs("new", out.file);
+	out.passing = true;
+	cr_assert_eq(sl_outfile_commit(&out, NULL), 0);
+	file_expect("a", "new");
+	cr_assert_eq(disk.syncs, 0);
+}
+
 Test(outfile, places_that_cannot_be_written_are_named)
 {
 	struct sl_outfile out;

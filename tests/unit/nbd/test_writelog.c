@@ -194,6 +194,36 @@ Test(writelog, after_the_end_nothing_is_recorded)
 }
 
 /* Every byte of a log changed, and every length of it: told, or read as a shorter log; never worse. */
+/* The image that was there is whole, or the new one is. */
+Test(writelog, a_log_that_cannot_be_read_to_its_end_leaves_the_old_image)
+{
+	static struct rig rig;
+	struct sl_writelog_cut cut = {.disk = "disk", .at = UINT64_MAX, .seed = 1};
+	struct sl_writelog_counts counts;
+	struct sl_err err = {0};
+	char image[512], log[512], text[16] = "";
+	FILE *file;
+
+	rig_init(&rig, false);
+	add(&rig, 1, 0, 'a', true, 0);
+	add_flush(&rig, 1, 1);
+	cr_assert_eq(sl_writelog_close(rig.log), 0);
+	snprintf(log, sizeof(log), "%s", scratch_path(&rig.scratch, "log"));
+	snprintf(image, sizeof(image), "%s", scratch_path(&rig.scratch, "image"));
+	cut.path = log;
+	cut.image = image;
+	file = fopen(image, "w");
+	cr_assert(file && fputs("old", file) >= 0 && fclose(file) == 0);
+	file = fopen(log, "a");
+	cr_assert(file && fputs("no record, and long enough for the head of one: forty bytes", file) >= 0 &&
+		  fclose(file) == 0);
+	cr_assert_eq(sl_writelog_replay(&cut, &counts, &err), -EINVAL, "%s", err.msg);
+	file = fopen(image, "r");
+	cr_assert(file && fgets(text, sizeof(text), file) && fclose(file) == 0);
+	cr_assert_str_eq(text, "old");
+	scratch_fini(&rig.scratch);
+}
+
 Test(writelog, damage_is_noticed)
 {
 	static struct rig rig;

@@ -12,15 +12,16 @@
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
-/* Only folders: 0 = as the system does, else errno. */
-static int folder_fsync_errno;
+/* Of folders, and of other files: 0 = as the system does, else errno. */
+static int folder_fsync_errno, file_fsync_errno;
 
 int __wrap_fsync(int fd)
 {
 	struct stat st;
+	int fail = fstat(fd, &st) < 0 ? 0 : S_ISDIR(st.st_mode) ? folder_fsync_errno : file_fsync_errno;
 
-	if (folder_fsync_errno != 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = folder_fsync_errno;
+	if (fail != 0) {
+		errno = fail;
 		return -1;
 	}
 	return __real_fsync(fd);
@@ -154,5 +155,30 @@ Test(host_disk, host_durable_does_not_start_on_a_folder_that_cannot_be_synced)
 	cr_assert_eq(sl_files_open(&options, &tree, &err), 0);
 	cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, "kept", &(uint64_t){0}), 0);
 	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+/* Handles outlive a crash of the host as the files do: the key is on the disk before the first one is given
+ * out. */
+Test(host_disk, a_key_that_is_not_on_the_disk_is_not_used)
+{
+	char *dir = scratch_new(), *key = path_in(dir, "key");
+	struct sl_files_options options = {.dir = dir, .dirty_max_bytes = DIRTY_MAX};
+	struct sl_err err = {0};
+	struct sl_tree *tree = NULL;
+
+	file_fsync_errno = EIO;
+	cr_assert_eq(sl_files_open(&options, &tree, &err), -EIO);
+	cr_assert(strstr(err.msg, "key: cannot write") != NULL, "%s", err.msg);
+	cr_assert_eq(file_bytes(key), 0);
+	file_fsync_errno = 0;
+	cr_assert_eq(sl_files_open(&options, &tree, &err), 0);
+	tree->ops->free(tree);
+	/* One that a server without --host-durable, or of an earlier version, has left to the kernel. */
+	options.host_durable = true;
+	file_fsync_errno = EIO;
+	cr_assert_eq(sl_files_open(&options, &tree, &err), -EIO);
+	cr_assert(strstr(err.msg, "key: cannot read") != NULL, "%s", err.msg);
+	free(key);
 	scratch_remove(dir);
 }
