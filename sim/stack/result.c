@@ -355,8 +355,7 @@ static const struct sl_resource *busiest(const struct sl_measure *measure)
 }
 
 /* Operations per second are whole; others need digits. */
-static void gain_figure(const struct sl_cell *cell, const struct sl_workload *workload, char *buf,
-			size_t size)
+void sl_result_figure(const struct sl_cell *cell, const struct sl_workload *workload, char *buf, size_t size)
 {
 	enum sl_unit kind = sl_metric_of(workload).kind;
 	bool digits = kind == SL_UNIT_RATE || kind == SL_UNIT_TIME;
@@ -364,18 +363,34 @@ static void gain_figure(const struct sl_cell *cell, const struct sl_workload *wo
 	(void)(digits ? snprintf(buf, size, "%.3g", cell->value) : snprintf(buf, size, "%.0f", cell->value));
 }
 
-void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
-		    size_t size)
+bool sl_result_gain_find(const struct sl_result *result, int workload, enum sl_engine engine,
+			 struct sl_gain *ret)
 {
 	const struct sl_cell *none = first_cell(result, workload, engine, false);
 	const struct sl_cell *slog = first_cell(result, workload, engine, true);
+
+	if (!none || !slog || none->value <= 0 || slog->value <= 0) {
+		return false;
+	}
+	*ret = (struct sl_gain){.none = none,
+				.slog = slog,
+				.ratio = is_latency(sl_scenario_workload(result->scenario, workload))
+					     ? none->value / slog->value
+					     : slog->value / none->value};
+	return true;
+}
+
+void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
+		    size_t size)
+{
 	const struct sl_workload *w = sl_scenario_workload(result->scenario, workload);
 	const struct sl_resource *limit;
+	struct sl_gain gain;
 	char what[80], before[32], after[32];
 	int n;
 
 	buf[0] = '\0';
-	if (!none || !slog || none->value <= 0 || slog->value <= 0) {
+	if (!sl_result_gain_find(result, workload, engine, &gain)) {
 		return;
 	}
 	if (w->kind == SL_WL_OLTP) {
@@ -384,13 +399,12 @@ void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine
 	} else {
 		(void)snprintf(what, sizeof(what), "%s", w->name);
 	}
-	gain_figure(none, w, before, sizeof(before));
-	gain_figure(slog, w, after, sizeof(after));
+	sl_result_figure(gain.none, w, before, sizeof(before));
+	sl_result_figure(gain.slog, w, after, sizeof(after));
 	n = snprintf(buf, size, "%s: %s -> %s %s with %s, %.2fx%s", what, before, after, sl_workload_unit(w),
-		     sl_scenario_variant_name(result->scenario, slog->variant),
-		     is_latency(w) ? none->value / slog->value : slog->value / none->value,
+		     sl_scenario_variant_name(result->scenario, gain.slog->variant), gain.ratio,
 		     is_latency(w) ? " shorter" : "");
-	limit = busiest(&slog->measure);
+	limit = busiest(&gain.slog->measure);
 	/* A fact. Whether a faster SLOG could add more, the what-ifs of explain and advise say. */
 	if (limit && n > 0 && (size_t)n < size) {
 		(void)snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy", limit->name,

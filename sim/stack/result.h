@@ -76,6 +76,7 @@ struct sl_cell {
 	enum sl_role role;
 	bool has_published;
 	double dilate;     /* modelled times were so many times as long on the wall; 0 = not on the wall */
+	bool untrusted;    /* measured, but of something else than was asked for: `warning` says of what */
 	char warning[400]; /* "" = none */
 };
 
@@ -161,12 +162,22 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 void sl_stats_difference(const double *before, const double *after, int n, double *ret_mean,
 			 double *ret_ci95);
 
-/*
- * The gain of the first variant with a log device over the first without, as one sentence for `workload`:
- * "2 threads: 148 -> 188 TPS, 1.27x; limited by ...". Empty when the scenario has no such pair.
- */
+/* What a log device brings: the first variant with one against the first without. */
+struct sl_gain {
+	const struct sl_cell *none, *slog; /* of the result */
+	double ratio;                      /* above 1 = better; of latencies, by how much shorter */
+};
+
+/* False when no such pair was run for `workload`. */
+bool sl_result_gain_find(const struct sl_result *result, int workload, enum sl_engine engine,
+			 struct sl_gain *ret);
+
+/* The same as one sentence: "2 threads: 148 -> 188 TPS, 1.27x; limited by ...". Empty without a pair. */
 void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
 		    size_t size);
+
+/* The value of a cell as such a sentence says it: whole operations per second, three digits of others. */
+void sl_result_figure(const struct sl_cell *cell, const struct sl_workload *workload, char *buf, size_t size);
 
 const char *sl_engine_name(enum sl_engine engine);                /* "model", "model(lab)", "live", "vm" */
 const char *sl_metric_unit(enum sl_workload_kind kind);           /* of the kind's own metric */
