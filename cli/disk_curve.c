@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "cli/page.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/table.h"

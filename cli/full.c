@@ -107,12 +107,12 @@ void sl_full_fini(struct sl_full *full)
 	sl_session_close(&full->shelf);
 }
 
-void sl_full_html(const struct sl_full *full, FILE *out)
+void sl_full_html(const struct sl_full *full, struct sl_page *page)
 {
-	fputs("<h1 class=\"part\">Where the time goes</h1>\n", out);
-	sl_explain_html_body(&full->explain, out);
-	fputs("<h1 class=\"part\">What a power cut takes</h1>\n", out);
-	sl_powercut_html_body(&full->powercut, out);
-	fputs("<h1 class=\"part\">What to buy, and what to change</h1>\n", out);
-	sl_advise_html_body(&full->advice, out);
+	sl_page_part(page, "Where the time goes");
+	sl_explain_html_body(&full->explain, page);
+	sl_page_part(page, "What a power cut takes");
+	sl_powercut_html_body(&full->powercut, page);
+	sl_page_part(page, "What to buy, and what to change");
+	sl_advise_html_body(&full->advice, page);
 }

@@ -3,9 +3,8 @@
 #ifndef SL_CLI_FULL_H
 #define SL_CLI_FULL_H
 
-#include <stdio.h>
-
 #include "cli/drives.h"
+#include "cli/page.h"
 #include "cli/session.h"
 #include "sim/stack/advise.h"
 #include "sim/stack/explain.h"
@@ -33,6 +32,6 @@ int sl_full_run(const struct sl_session *session, const struct sl_full_options *
 void sl_full_fini(struct sl_full *full);
 
 /* The three as parts of a page. */
-void sl_full_html(const struct sl_full *full, FILE *out);
+void sl_full_html(const struct sl_full *full, struct sl_page *page);
 
 #endif

@@ -1,11 +1,12 @@
 /* The lower half of the page: where the time goes, what to beware of, and every parameter with its
  * provenance. */
-#include "cli/report.h"
+#include "cli/page_table.h"
+#include "cli/report_html.h"
 
-#include <math.h>
 #include <string.h>
 
-#define NAMES_MAX 32
+/* Beside the name of the variant. */
+#define NAMES_MAX (SL_PAGE_COLUMNS - 1)
 
 /* Names of all resources in order of appearance. */
 static int resource_names(const struct sl_result *result, const char *names[NAMES_MAX])
@@ -28,129 +29,149 @@ static int resource_names(const struct sl_result *result, const char *names[NAME
 	return n;
 }
 
-static void resource_cell(const struct sl_measure *m, const char *name, FILE *out)
+static double utilisation(const struct sl_measure *m, const char *name)
 {
 	for (int r = 0; r < m->n_resources; r++) {
 		if (strcmp(m->resources[r].name, name) == 0) {
-			double pct = m->resources[r].utilisation * 100;
-
-			fprintf(out, "<td class=\"bar\" style=\"--u:%.0f%%\">%s%.0f %%%s</td>",
-				fmin(fmax(pct, 0), 100), pct >= 90 ? "<strong>" : "", pct,
-				pct >= 90 ? "</strong>" : "");
-			return;
+			return m->resources[r].utilisation;
 		}
 	}
-	fputs("<td class=\"mute\">-</td>", out);
+	return -1;
 }
 
-static void resource_rows(const struct sl_report *report, const char *const *names, int n, FILE *out)
+static void resource_row(const struct sl_report *report, const struct sl_cell *cell, const char *const *names,
+			 int n, struct sl_page_table *table)
+{
+	char label[SL_REPORT_NAME];
+
+	sl_page_row(table, NULL);
+	sl_page_put(table, NULL, "%s%s%s", sl_report_variant(report->result->scenario, cell->variant, label),
+		    cell->engine == SL_ENGINE_MODEL ? "" : ", ",
+		    cell->engine == SL_ENGINE_MODEL ? "" : sl_engine_name(cell->engine));
+	for (int r = 0; r < n; r++) {
+		double share = utilisation(&cell->measure, names[r]);
+
+		if (share >= 0) {
+			sl_page_put_share(table, share);
+		} else {
+			sl_page_put(table, "mute", "-");
+		}
+	}
+	sl_page_row_end(table);
+}
+
+static void details_resources(const struct sl_report *report, struct sl_page *page)
 {
 	const struct sl_result *result = report->result;
-	int workload = -1;
+	const char *heads[SL_PAGE_COLUMNS] = {"<variant"};
+	struct sl_page_table table;
+	int n = resource_names(result, heads + 1);
 
+	if (n == 0) {
+		return;
+	}
+	sl_page_section(page, "How busy everything was");
+	fputs("<p class=\"mute\">Share of the measured time. What is near 100 % is the limit: a faster part "
+	      "elsewhere will not help.</p>\n",
+	      sl_page_out(page));
+	sl_page_table_start(&table, "How busy everything was", heads, n + 1, sl_page_out(page));
 	for (int w = 0; w < sl_scenario_workloads(result->scenario); w++) {
+		bool headed = false;
+
 		for (int i = 0; i < result->n_cells; i++) {
 			const struct sl_cell *cell = &result->cells[i];
 
 			if (cell->workload != w || cell->measure.n_resources == 0) {
 				continue;
 			}
-			fprintf(out, "<tr%s><td class=\"l\">", w != workload ? " class=\"group\"" : "");
-			workload = w;
-			sl_html_text(sl_scenario_workload(result->scenario, w)->name, out);
-			fputs("</td><td class=\"l\">", out);
-			sl_html_text(sl_scenario_variant_name(result->scenario, cell->variant), out);
-			fprintf(out, "</td><td class=\"l\">%s</td>", sl_engine_name(cell->engine));
-			for (int r = 0; r < n; r++) {
-				resource_cell(&cell->measure, names[r], out);
+			if (!headed) {
+				sl_page_table_group(&table, sl_scenario_workload(result->scenario, w)->name,
+						    "");
 			}
-			fputs("</tr>\n", out);
+			headed = true;
+			resource_row(report, cell, heads + 1, n, &table);
 		}
 	}
+	sl_page_table_end(&table);
 }
 
-static void details_resources(const struct sl_report *report, FILE *out)
-{
-	const char *names[NAMES_MAX];
-	int n = resource_names(report->result, names);
-
-	if (n == 0) {
-		return;
-	}
-	fputs("<h2>How busy everything was</h2>\n<p class=\"mute\">Share of the measured time. What is near "
-	      "100 % is the "
-	      "limit: a faster part elsewhere will not help.</p>\n<div class=\"scroll\"><table>\n<thead><tr>"
-	      "<th class=\"l\">workload</th><th class=\"l\">variant</th><th class=\"l\">engine</th>",
-	      out);
-	for (int r = 0; r < n; r++) {
-		fputs("<th>", out);
-		sl_html_text(names[r], out);
-		fputs("</th>", out);
-	}
-	fputs("</tr></thead>\n<tbody>\n", out);
-	resource_rows(report, names, n, out);
-	fputs("</tbody></table></div>\n", out);
-}
-
-static void details_timings(const struct sl_report *report, FILE *out)
+static void timing_row(const struct sl_report *report, const struct sl_timing *t, struct sl_page_table *table)
 {
 	const struct sl_scenario *sc = report->result->scenario;
+	const int64_t times[] = {t->modelled_p50_ns, t->lateness_p50_ns, t->lateness_p99_ns, t->null_rtt_ns};
+
+	sl_page_row(table, NULL);
+	sl_page_put(table, NULL, "%s on %s", sl_scenario_workload(sc, t->workload)->name,
+		    sl_scenario_variant_name(sc, t->variant));
+	for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
+		char text[32];
+
+		sl_report_time(times[k], text, sizeof(text));
+		sl_page_put(table, NULL, "%s", text);
+	}
+	sl_page_put(table, t->trustworthy ? "good" : "bad", "%s",
+		    t->trustworthy ? "trustworthy" : "not trustworthy");
+	sl_page_row_end(table);
+}
+
+static void details_timings(const struct sl_report *report, struct sl_page *page)
+{
+	static const char *const heads[] = {"<cell",    "modelled p50", "late p50",
+					    "late p99", "NULL call",    "<timing"};
+	struct sl_page_table table;
 
 	if (report->n_timings == 0) {
 		return;
 	}
-	fputs("<h2>How well the clock was kept</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th "
-	      "class=\"l\">workload</th>"
-	      "<th class=\"l\">variant</th><th>modelled p50</th><th>late p50</th><th>late p99</th><th>NULL "
-	      "call</th>"
-	      "<th class=\"l\">timing</th></tr></thead>\n<tbody>\n",
-	      out);
+	sl_page_section(page, "How well the clock was kept");
+	sl_page_table_start(&table, "How well the clock was kept", heads, 6, sl_page_out(page));
 	for (int i = 0; i < report->n_timings; i++) {
-		const struct sl_timing *t = &report->timings[i];
-		const int64_t times[] = {t->modelled_p50_ns, t->lateness_p50_ns, t->lateness_p99_ns,
-					 t->null_rtt_ns};
-
-		fputs("<tr><td class=\"l\">", out);
-		sl_html_text(sl_scenario_workload(sc, t->workload)->name, out);
-		fputs("</td><td class=\"l\">", out);
-		sl_html_text(sl_scenario_variant_name(sc, t->variant), out);
-		fputs("</td>", out);
-		for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
-			char text[32];
-
-			sl_report_time(times[k], text, sizeof(text));
-			fprintf(out, "<td>%s</td>", text);
-		}
-		fprintf(out, "<td class=\"l %s\">%s</td></tr>\n", t->trustworthy ? "good" : "bad",
-			t->trustworthy ? "trustworthy" : "not trustworthy");
+		timing_row(report, &report->timings[i], &table);
 	}
-	fputs("</tbody></table></div>\n", out);
+	sl_page_table_end(&table);
 }
 
-static void details_notes(const struct sl_report *report, FILE *out)
+static void details_substitutions(const struct sl_result *result, struct sl_page *page)
+{
+	FILE *out = sl_page_out(page);
+
+	if (result->n_substitutions == 0) {
+		return;
+	}
+	sl_page_section(page, "Substitutions");
+	fputs("<p class=\"mute\">What the engine could not run as the scenario says.</p>\n"
+	      "<ul class=\"notes\">\n",
+	      out);
+	for (int i = 0; i < result->n_substitutions; i++) {
+		fputs("<li>", out);
+		sl_html_text(result->substitutions[i], out);
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+}
+
+/* The section starts with the first of them. */
+static void warning_start(struct sl_page *page, bool *any)
+{
+	if (!*any) {
+		sl_page_section(page, "Warnings");
+		fputs("<ul class=\"notes\">\n", sl_page_out(page));
+	}
+	*any = true;
+}
+
+static void details_warnings(const struct sl_report *report, struct sl_page *page)
 {
 	const struct sl_result *result = report->result;
-
-	if (result->n_substitutions > 0) {
-		fputs("<h2>Substitutions</h2>\n<p class=\"mute\">What the engine could not run as the "
-		      "scenario says.</p>\n"
-		      "<ul class=\"notes\">\n",
-		      out);
-		for (int i = 0; i < result->n_substitutions; i++) {
-			fputs("<li>", out);
-			sl_html_text(result->substitutions[i], out);
-			fputs("</li>\n", out);
-		}
-		fputs("</ul>\n", out);
-	}
+	FILE *out = sl_page_out(page);
 	bool any = false;
 
 	for (int v = 0; v < sl_scenario_variants(result->scenario); v++) {
 		char note[SL_REPORT_NOTE_MAX];
 
 		if (sl_report_note(report, v, note, sizeof(note))) {
-			fputs(any ? "<li>" : "<h2>Warnings</h2>\n<ul class=\"notes\">\n<li>", out);
-			any = true;
+			warning_start(page, &any);
+			fputs("<li>", out);
 			sl_html_text(note, out);
 			fputs("</li>\n", out);
 		}
@@ -161,8 +182,7 @@ static void details_notes(const struct sl_report *report, FILE *out)
 		if (cell->warning[0] == '\0') {
 			continue;
 		}
-		fputs(any ? "" : "<h2>Warnings</h2>\n<ul class=\"notes\">\n", out);
-		any = true;
+		warning_start(page, &any);
 		fputs("<li class=\"warn\">", out);
 		sl_html_text(sl_scenario_workload(result->scenario, cell->workload)->name, out);
 		fputs(" on ", out);
@@ -194,51 +214,69 @@ static void param_variants(const struct sl_report *report, const struct sl_param
 	}
 }
 
-static void param_row(const struct sl_report *report, const struct sl_param_row *row, FILE *out)
+static void param_row(const struct sl_report *report, const struct sl_param_row *row,
+		      struct sl_page_table *table)
 {
 	const struct sl_param *p = &row->param;
+	FILE *out = table->out;
 
-	fputs("<tr><td class=\"l w\"><code>", out);
-	sl_html_text(p->key, out);
+	sl_page_row(table, NULL);
+	sl_page_field(table, NULL);
+	fputs("<code>", out);
+	sl_html_key(p->key, out);
 	fputs("</code>", out);
 	if (p->help && p->help[0] != '\0') {
-		fputs("<br/><span class=\"mute small\">", out);
+		fputs("<span class=\"sub\">", out);
 		sl_html_text(p->help, out);
 		fputs("</span>", out);
 	}
-	fputs("</td><td>", out);
-	sl_html_text(p->text, out);
-	fprintf(out, "</td><td class=\"l\"><span class=\"tag %s\">%s</span></td><td class=\"l w\">",
-		sl_provenance_name(p->kind), sl_provenance_name(p->kind));
+	sl_page_field_end(table);
+	sl_page_put(table, NULL, "%s", p->text);
+	sl_page_field(table, NULL);
+	fprintf(out, "<span class=\"tag %s\">%s</span>", sl_provenance_name(p->kind),
+		sl_provenance_name(p->kind));
+	sl_page_field_end(table);
+	sl_page_field(table, "w");
+	fputs("<span>", out);
 	sl_html_text(p->source, out);
-	fputs("</td><td class=\"l small mute\">", out);
-	sl_html_text(row->where, out);
-	fputs("</td>", out);
+	fputs(p->source[0] ? " <span class=\"sub\">" : "<span class=\"sub\">", out);
+	sl_html_key(row->where, out);
+	fputs("</span></span>", out);
+	sl_page_field_end(table);
 	if (!row->device) {
-		fputs("<td class=\"l w\">", out);
+		sl_page_field(table, NULL);
 		param_variants(report, row, out);
-		fputs("</td>", out);
+		sl_page_field_end(table);
 	}
-	fputs("</tr>\n", out);
+	sl_page_row_end(table);
 }
 
 static void param_table(const struct sl_report *report, const struct sl_param_list *list, bool device,
-			FILE *out)
+			struct sl_page *page)
 {
-	fprintf(out,
-		"<div class=\"scroll\"><table>\n<thead><tr><th class=\"l\">key</th><th>value</th><th "
-		"class=\"l\">kind</th>"
-		"<th class=\"l\">source</th><th class=\"l\">where</th>%s</tr></thead>\n<tbody>\n",
-		device ? "" : "<th class=\"l\">variants</th>");
+	static const char *const heads[] = {"<key", "value", "<kind", "<source, and where", "<variants"};
+	struct sl_page_table table;
+	int n = 0;
+
+	for (int i = 0; i < list->n; i++) {
+		n += list->rows[i].device == device;
+	}
+	if (n == 0) {
+		return;
+	}
+	sl_page_fold(page, device ? "The disks: %d figures" : "The box: %d parameters", n);
+	sl_page_table_start(&table, device ? "Figures of the disks" : "Parameters", heads, device ? 4 : 5,
+			    sl_page_out(page));
 	for (int i = 0; i < list->n; i++) {
 		if (list->rows[i].device == device) {
-			param_row(report, &list->rows[i], out);
+			param_row(report, &list->rows[i], &table);
 		}
 	}
-	fputs("</tbody></table></div>\n", out);
+	sl_page_table_end(&table);
+	sl_page_unfold(page);
 }
 
-int sl_html_details(const struct sl_report *report, FILE *out)
+int sl_html_details(const struct sl_report *report, struct sl_page *page)
 {
 	struct sl_param_list list;
 	int rc = sl_param_list_make(report, &list);
@@ -246,17 +284,18 @@ int sl_html_details(const struct sl_report *report, FILE *out)
 	if (rc < 0) {
 		return rc;
 	}
-	details_resources(report, out);
-	details_timings(report, out);
-	details_notes(report, out);
-	fputs("<h2>Every parameter</h2>\n<p class=\"mute\">Where each figure of the model comes from. "
-	      "<em>Fitted</em> ones "
-	      "were adjusted to the published cells with the role calibrate, <em>assumed</em> ones are "
-	      "guesses; a <em>fudge</em> was fitted and no physics says why it has that value.</p>\n",
-	      out);
-	param_table(report, &list, false, out);
-	fputs("<h2>The disks</h2>\n", out);
-	param_table(report, &list, true, out);
+	details_resources(report, page);
+	details_timings(report, page);
+	details_substitutions(report->result, page);
+	details_warnings(report, page);
+	sl_page_section(page, "Every parameter");
+	fputs(
+	    "<p class=\"mute\">Where each figure of the model comes from. <em>Fitted</em> ones were adjusted "
+	    "to the published cells with the role calibrate, <em>assumed</em> ones are guesses; a "
+	    "<em>fudge</em> was fitted and no physics says why it has that value.</p>\n",
+	    sl_page_out(page));
+	param_table(report, &list, false, page);
+	param_table(report, &list, true, page);
 	sl_param_list_fini(&list);
 	return 0;
 }

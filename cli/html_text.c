@@ -1,6 +1,8 @@
-#include "cli/report.h"
+/* Text that is safe between tags and inside attributes. */
+#include "cli/page.h"
 
 #include <jansson.h>
+#include <string.h>
 
 /* Valid UTF-8 without control characters? jansson checks the former for us. */
 static bool text_is_utf8(const char *text)
@@ -39,4 +41,34 @@ void sl_html_text(const char *text, FILE *out)
 			break;
 		}
 	}
+}
+
+void sl_html_key(const char *key, FILE *out)
+{
+	while (*key) {
+		size_t n = strcspn(key, "._");
+		char part[128];
+
+		n += key[n] != '\0';
+		n = n < sizeof(part) ? n : sizeof(part) - 1;
+		memcpy(part, key, n);
+		part[n] = '\0';
+		sl_html_text(part, out);
+		key += n;
+		fputs(*key ? "<wbr/>" : "", out);
+	}
+}
+
+void sl_html_paragraph(const char *class, const char *text, FILE *out)
+{
+	if (text[0] == '\0') {
+		return;
+	}
+	fputs("<p", out);
+	if (class) {
+		fprintf(out, " class=\"%s\"", class);
+	}
+	fputc('>', out);
+	sl_html_text(text, out);
+	fputs("</p>\n", out);
 }

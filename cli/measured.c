@@ -90,6 +90,7 @@ void sl_measured_warn_busy(struct sl_cell *cell, const char *whose, const struct
 		       "%s CPU was busy%s for %.0f %% of the time: it set the rate, not the modelled disks",
 		       whose, runs, busy->worst * 100);
 	sl_measured_warn(cell, text);
+	cell->untrusted = true;
 }
 
 void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing)
@@ -101,6 +102,7 @@ void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct 
 	(void)snprintf(text, sizeof(text), "%s were late by %s (p99) where %s (p50) is modelled", what, late,
 		       modelled);
 	sl_measured_warn(cell, text);
+	cell->untrusted = true;
 }
 
 void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload,

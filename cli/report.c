@@ -211,6 +211,33 @@ const struct sl_timing *sl_report_timing(const struct sl_report *report, int var
 	return NULL;
 }
 
+bool sl_report_trusted(const struct sl_report *report, const struct sl_cell *cell)
+{
+	const struct sl_timing *timing = cell->engine == sl_report_real(report)
+					     ? sl_report_timing(report, cell->variant, cell->workload)
+					     : NULL;
+
+	return !cell->untrusted && (!timing || timing->trustworthy);
+}
+
+bool sl_report_gain_trusted(const struct sl_report *report, int workload, enum sl_engine engine)
+{
+	struct sl_gain gain;
+
+	return !sl_result_gain_find(report->result, workload, engine, &gain) ||
+	       (sl_report_trusted(report, gain.none) && sl_report_trusted(report, gain.slog));
+}
+
+bool sl_report_doubted(const struct sl_report *report)
+{
+	for (int i = 0; i < report->result->n_cells; i++) {
+		if (!sl_report_trusted(report, &report->result->cells[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted)
 {
 	return predicted->value > 0 ? (measured->value / predicted->value - 1) * 100 : 0;

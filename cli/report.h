@@ -81,6 +81,13 @@ enum sl_engine sl_report_real(const struct sl_report *report);
 /* Has engine live cells besides those of virtual machines? */
 bool sl_report_has_beside(const struct sl_report *report);
 const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload);
+/* Was the cell measured on a clock that was kept, and did the modelled disks set its rate? True of computed
+ * ones. */
+bool sl_report_trusted(const struct sl_report *report, const struct sl_cell *cell);
+/* Are both cells of the gain of `workload` by `engine`? True where there is none. */
+bool sl_report_gain_trusted(const struct sl_report *report, int workload, enum sl_engine engine);
+/* Is there a cell that is not? */
+bool sl_report_doubted(const struct sl_report *report);
 /* Anything that was measured for real: its distance from `predicted`, in %. */
 double sl_report_difference(const struct sl_cell *measured, const struct sl_cell *predicted);
 const struct sl_evidence *sl_report_evidence(const struct sl_report *report, int variant, int workload);
@@ -107,10 +114,9 @@ void sl_report_time(int64_t ns, char *buf, size_t size);
 /* The table and what belongs below it. */
 int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err);
 
-/* The scenario's questions, answered with figures, and what it teaches: for the terminal, and as sections of
- * a page. A question whose cells were not run is left out. */
+/* The scenario's questions, answered with figures, and what it teaches, for the terminal. A question whose
+ * cells were not run is left out. */
 void sl_report_answers(const struct sl_report *report, FILE *out);
-void sl_html_answers(const struct sl_report *report, FILE *out);
 
 /* arg is a struct sl_report *: for sl_out_write. */
 int sl_report_json(void *arg, FILE *out, struct sl_err *err);
@@ -119,16 +125,6 @@ int sl_report_html(void *arg, FILE *out, struct sl_err *err);
 
 /* One chart of a workload as an inline SVG element. */
 void sl_report_svg(const struct sl_report *report, int workload, FILE *out);
-
-/* A page up to and with its heading: style, policy, scenario; and its end. */
-void sl_html_head(const struct sl_scenario *sc, uint64_t seed, FILE *out);
-void sl_html_end(FILE *out);
-
-/* Text with & < > " ' and control characters made harmless, for HTML and SVG. */
-void sl_html_text(const char *text, FILE *out);
-
-/* The page below its table of figures. 0 or -ENOMEM. */
-int sl_html_details(const struct sl_report *report, FILE *out);
 
 /* What a fit found. */
 int sl_report_fit_text(const struct sl_fit *fit, const struct sl_held *held, FILE *out, struct sl_err *err);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/page.h"
 #include "sim/stack/advise.h"
 
 struct sl_advise_report {
@@ -22,7 +23,7 @@ int sl_report_advise_json(void *arg, FILE *out, struct sl_err *err);
 int sl_report_advise_html(void *arg, FILE *out, struct sl_err *err);
 
 /* What the page says, for a page that says more. */
-void sl_advise_html_body(const struct sl_advice *advice, FILE *out);
+void sl_advise_html_body(const struct sl_advice *advice, struct sl_page *page);
 
 /* "$113", "free", "?": what a candidate costs. */
 void sl_advise_price(const struct sl_candidate *candidate, char *buf, size_t size);

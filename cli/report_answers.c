@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/prose.h"
-#include "cli/report.h"
+#include "cli/report_html.h"
 
 /* Instead of what the scenario says of its own box. */
 #define OTHER_BOX                                                                                          \
@@ -92,41 +92,41 @@ void sl_report_answers(const struct sl_report *report, FILE *out)
 	}
 }
 
-static void html_paragraph(const char *class, const char *text, FILE *out)
-{
-	if (text[0] != '\0') {
-		fprintf(out, "<p%s>", class);
-		sl_html_text(text, out);
-		fputs("</p>\n", out);
-	}
-}
-
 static void html_answer(const struct answer *answer, bool own, FILE *out)
 {
 	fputs("<h3>", out);
 	sl_html_text(answer->question->ask, out);
 	fputs("</h3>\n", out);
-	html_paragraph("", answer->figures, out);
-	html_paragraph(" class=\"mute\"", own ? answer->question->because : "", out);
-	html_paragraph(" class=\"mute\"", answer->unexpected, out);
+	sl_html_paragraph(NULL, answer->figures, out);
+	sl_html_paragraph("mute", own ? answer->question->because : "", out);
+	sl_html_paragraph("mute", answer->unexpected, out);
 }
 
-void sl_html_answers(const struct sl_report *report, FILE *out)
+void sl_html_teaches(const struct sl_report *report, struct sl_page *page)
 {
 	const struct sl_scenario *sc = report->result->scenario;
-	bool own = sl_report_touched(report) == SL_TOUCH_NONE;
+
+	if (sl_report_touched(report) != SL_TOUCH_NONE) {
+		sl_page_section(page, "Another box");
+		sl_html_paragraph("warn", OTHER_BOX, sl_page_out(page));
+	} else if (sl_scenario_teaches(sc)[0] != '\0') {
+		sl_page_says(page, "What it teaches", sl_scenario_teaches(sc));
+	}
+}
+
+void sl_html_questions(const struct sl_report *report, struct sl_page *page)
+{
+	const struct sl_scenario *sc = report->result->scenario;
+	bool own = sl_report_touched(report) == SL_TOUCH_NONE, any = false;
 	struct answer answer;
 
-	if (!own) {
-		html_paragraph(" class=\"warn\"", OTHER_BOX, out);
-	} else if (sl_scenario_teaches(sc)[0] != '\0') {
-		fputs("<h2>What it teaches</h2>\n", out);
-		html_paragraph("", sl_scenario_teaches(sc), out);
-	}
-	for (int i = 0, n = 0; i < sl_scenario_questions(sc); i++) {
+	for (int i = 0; i < sl_scenario_questions(sc); i++) {
 		if (answer_make(report, sl_scenario_question(sc, i), &answer)) {
-			fputs(n++ == 0 ? "<h2>Questions</h2>\n" : "", out);
-			html_answer(&answer, own, out);
+			if (!any) {
+				sl_page_section(page, "Questions");
+			}
+			any = true;
+			html_answer(&answer, own, sl_page_out(page));
 		}
 	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/json_text.h"
+#include "cli/page_table.h"
 #include "cli/prose.h"
 #include "sim/base/json.h"
 
@@ -80,8 +81,7 @@ bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell
 	return true;
 }
 
-/* The cell of a variant that loses the longest, or wears its device the soonest; NULL: none is known. */
-static const struct sl_cell *worst_loss(const struct sl_report *report, int variant)
+const struct sl_cell *sl_costs_worst_loss(const struct sl_report *report, int variant)
 {
 	const struct sl_result *result = report->result;
 	const struct sl_cell *worst = NULL;
@@ -97,7 +97,8 @@ static const struct sl_cell *worst_loss(const struct sl_report *report, int vari
 	return worst;
 }
 
-static const struct sl_cell *worst_wear(const struct sl_report *report, int variant, struct sl_endurance *ret)
+const struct sl_cell *sl_costs_worst_wear(const struct sl_report *report, int variant,
+					  struct sl_endurance *ret)
 {
 	const struct sl_result *result = report->result;
 	const struct sl_cell *worst = NULL;
@@ -187,7 +188,7 @@ static void text_losses(const struct sl_report *report, FILE *out)
 	bool headed = false, short_run = false;
 
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
-		const struct sl_cell *cell = worst_loss(report, v);
+		const struct sl_cell *cell = sl_costs_worst_loss(report, v);
 		char loss[48], label[SL_REPORT_NAME];
 		const char *name = sl_report_variant(sc, v, label);
 		struct line line = {0};
@@ -279,7 +280,7 @@ static void text_wear(const struct sl_report *report, FILE *out)
 
 	for (int v = 0; v < sl_scenario_variants(sc); v++) {
 		struct sl_endurance e = {0};
-		const struct sl_cell *cell = worst_wear(report, v, &e);
+		const struct sl_cell *cell = sl_costs_worst_wear(report, v, &e);
 		char bytes[32], span[32], label[SL_REPORT_NAME];
 
 		if (cell) {
@@ -322,7 +323,8 @@ void sl_costs_text(const struct sl_report *report, FILE *out)
 	text_data(report, out);
 }
 
-static void html_row(const struct sl_report *report, const struct sl_cell *cell, FILE *out)
+/* What one cell loses and wears; the head of its row is its variant. */
+static void html_row(const struct sl_report *report, const struct sl_cell *cell, struct sl_page_table *table)
 {
 	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_loss *loss = &cell->measure.loss;
@@ -337,44 +339,84 @@ static void html_row(const struct sl_report *report, const struct sl_cell *cell,
 		log_space(&cell->measure, space, sizeof(space));
 	}
 	sl_costs_loss(loss, lost, sizeof(lost));
-	fputs("<tr><td class=\"l\">", out);
-	sl_html_text(sl_scenario_workload(sc, cell->workload)->name, out);
-	fputs("</td><td class=\"l\">", out);
-	sl_html_text(sl_report_variant(sc, cell->variant, label), out);
-	fprintf(out,
-		"</td><td class=\"%s\">%s</td><td>%" PRIu64
-		"</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l\">",
-		loss->seconds > 0 ? "warn" : "good", lost, loss->writes, bytes, span, space);
-	sl_html_text(loss->why, out);
-	fputs("</td></tr>\n", out);
+	sl_page_row(table, NULL);
+	sl_page_put(table, NULL, "%s", sl_report_variant(sc, cell->variant, label));
+	sl_page_put(table, loss->seconds > 0 ? "n warn" : "n good", "%s", lost);
+	sl_page_put(table, NULL, "%" PRIu64, loss->writes);
+	sl_page_put(table, "n", "%s", bytes);
+	sl_page_put(table, "n", "%s", span);
+	sl_page_put(table, NULL, "%s", space);
+	sl_page_put(table, NULL, "%s", loss->why);
+	sl_page_row_end(table);
 }
 
-void sl_costs_html(const struct sl_report *report, FILE *out)
+static const char *const cost_heads[] = {"<variant", "lost at a cut", "writes",   "log a day",
+					 "it lasts", "log in use",    "<who lied"};
+#define COST_HEADS (int)(sizeof(cost_heads) / sizeof(cost_heads[0]))
+
+/* Each variant under the load that is worst for it: for its loss, or where none loses, for its device. */
+static void html_worst(const struct sl_report *report, FILE *out)
+{
+	struct sl_page_table table;
+
+	sl_page_table_start(&table, "Loss and wear at worst", cost_heads, COST_HEADS, out);
+	for (int v = 0; v < sl_scenario_variants(report->result->scenario); v++) {
+		const struct sl_cell *cell = sl_costs_worst_loss(report, v), *wears;
+		struct sl_endurance e = {0};
+
+		if (cell && cell->measure.loss.seconds <= 0) {
+			wears = sl_costs_worst_wear(report, v, &e);
+			cell = wears ? wears : cell;
+		}
+		if (cell) {
+			html_row(report, cell, &table);
+		}
+	}
+	sl_page_table_end(&table);
+}
+
+static void html_all(const struct sl_report *report, FILE *out)
 {
 	const struct sl_result *result = report->result;
-	int n = 0;
+	struct sl_page_table table;
 
-	for (int i = 0; i < result->n_cells; i++) {
-		if (!result->cells[i].measure.loss.known) {
-			continue;
+	sl_page_table_start(&table, "Loss and wear of each workload", cost_heads, COST_HEADS, out);
+	for (int w = 0; w < sl_scenario_workloads(result->scenario); w++) {
+		bool headed = false;
+
+		for (int i = 0; i < result->n_cells; i++) {
+			if (result->cells[i].workload != w || !result->cells[i].measure.loss.known) {
+				continue;
+			}
+			if (!headed) {
+				sl_page_table_group(&table, sl_scenario_workload(result->scenario, w)->name,
+						    "");
+			}
+			headed = true;
+			html_row(report, &result->cells[i], &table);
 		}
-		if (n++ == 0) {
-			fputs("<h2>What a power cut takes, and how long the log lasts</h2>\n<p "
-			      "class=\"mute\">The "
-			      "worst of some hundred cuts of the whole box: how old the oldest acknowledged "
-			      "write is "
-			      "that is "
-			      "gone, and how many are. The log at this load day and night, against what the "
-			      "device "
-			      "is rated for. <code>sloglab powercut</code> tells more.</p>\n<div "
-			      "class=\"scroll\">"
-			      "<table>\n<thead><tr><th class=\"l\">workload</th><th class=\"l\">variant</th>"
-			      "<th>lost at a cut</th><th>writes</th><th>log a day</th><th>lasts</th><th>log "
-			      "in use</th>"
-			      "<th class=\"l\">who lied</th></tr></thead>\n<tbody>\n",
-			      out);
-		}
-		html_row(report, &result->cells[i], out);
 	}
-	fputs(n > 0 ? "</tbody></table></div>\n" : "", out);
+	sl_page_table_end(&table);
+}
+
+void sl_costs_html(const struct sl_report *report, struct sl_page *page)
+{
+	bool any = false;
+
+	for (int i = 0; i < report->result->n_cells; i++) {
+		any |= report->result->cells[i].measure.loss.known;
+	}
+	if (!any) {
+		return;
+	}
+	sl_page_section(page, "What a power cut takes, and how long the log lasts");
+	fputs("<p class=\"mute\">The worst of some hundred cuts of the whole box, and of all workloads: how "
+	      "old "
+	      "the oldest acknowledged write is that is gone, and how many are. The log at this load day and "
+	      "night, against what the device is rated for. <code>sloglab powercut</code> tells more.</p>\n",
+	      sl_page_out(page));
+	html_worst(report, sl_page_out(page));
+	sl_page_fold(page, "Each workload");
+	html_all(report, sl_page_out(page));
+	sl_page_unfold(page);
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "cli/page.h"
 #include "cli/report.h"
 #include "sim/stack/endurance.h"
 
@@ -22,9 +23,15 @@ json_t *sl_costs_json_log_space(const struct sl_measure *measure);
 /* Endurance of one cell; false where nothing was written that the model knows of (live cells, bare disks). */
 bool sl_costs_endurance(const struct sl_scenario *sc, const struct sl_cell *cell, struct sl_endurance *ret);
 
+/* The cell of a variant that loses the longest, or wears its device the soonest: *ret says how. NULL: none is
+ * known. */
+const struct sl_cell *sl_costs_worst_loss(const struct sl_report *report, int variant);
+const struct sl_cell *sl_costs_worst_wear(const struct sl_report *report, int variant,
+					  struct sl_endurance *ret);
+
 /* Lines on cuts, on wear and on the room of the log for the terminal; a section of the page. Nothing where
  * nothing is known. */
 void sl_costs_text(const struct sl_report *report, FILE *out);
-void sl_costs_html(const struct sl_report *report, FILE *out);
+void sl_costs_html(const struct sl_report *report, struct sl_page *page);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/page.h"
 #include "sim/base/err.h"
 #include "sim/stack/explain.h"
 
@@ -29,7 +30,7 @@ int sl_explain_json(void *arg, FILE *out, struct sl_err *err);
 int sl_explain_html(void *arg, FILE *out, struct sl_err *err);
 
 /* What the page says, for a page that says more. */
-void sl_explain_html_body(const struct sl_explain *explain, FILE *out);
+void sl_explain_html_body(const struct sl_explain *explain, struct sl_page *page);
 
 /* Waterfall of one path, drawn to `scale_ns` so that several can be compared, as an inline SVG element. */
 void sl_explain_svg_path(const struct sl_path *path, int64_t scale_ns, const char *title, FILE *out);

@@ -1,6 +1,7 @@
 /* Waterfalls and bars as inline SVG; the page scales them. */
 #include <math.h>
 
+#include "cli/page.h"
 #include "cli/report.h"
 #include "cli/report_explain.h"
 
@@ -9,6 +10,8 @@
 #define LABEL_WIDTH 92
 #define BARS_WIDTH 192.0
 #define ROW 21
+#define AXIS 20 /* below the rows */
+#define TICKS 4 /* at most, beside 0 */
 #define ROW_BAR 13
 #define CHANGE_ROW 37
 #define CHANGE_BARS 300.0 /* leaves room for the figure behind the longest bar */
@@ -53,14 +56,48 @@ static void path_row(const struct sl_path *path, int layer, double per_ns, int y
 	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text></g>\n", WIDTH, y + 14, text);
 }
 
+/* The step between ticks of a scale: 1, 2 or 5 of a power of ten, so that there are at most TICKS. */
+static int64_t tick_step(int64_t scale_ns)
+{
+	static const int64_t steps[] = {1, 2, 5};
+	int64_t power = 1;
+
+	while (true) {
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+			if (steps[i] * power * TICKS >= scale_ns) {
+				return steps[i] * power;
+			}
+		}
+		power *= 10;
+	}
+}
+
+/* Lines behind the rows, and the times that they stand for. */
+static void path_axis(int64_t scale_ns, double per_ns, int height, FILE *out)
+{
+	int64_t step = tick_step(scale_ns);
+
+	for (int64_t at = 0; scale_ns > 0 && at <= scale_ns; at += step) {
+		double x = LABEL_WIDTH + (double)at * per_ns;
+		char text[32];
+
+		sl_report_time(at, text, sizeof(text));
+		fprintf(out,
+			"<path class=\"axis\" d=\"M%.1f 0V%d\"/><text class=\"tick\" x=\"%.1f\" y=\"%d\" "
+			"text-anchor=\"middle\">%s</text>\n",
+			x, height + 4, x, height + 16, at == 0 ? "0" : text);
+	}
+}
+
 void sl_explain_svg_path(const struct sl_path *path, int64_t scale_ns, const char *title, FILE *out)
 {
 	double per_ns = scale_ns > 0 ? BARS_WIDTH / (double)scale_ns : 0;
-	int y = 0;
+	int y = 0, height = rows_of(path) * ROW;
 
-	fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\">\n<title>", WIDTH, rows_of(path) * ROW);
+	fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\">\n<title>", WIDTH, height + AXIS);
 	sl_html_text(title, out);
 	fputs("</title>\n", out);
+	path_axis(scale_ns, per_ns, height, out);
 	for (int layer = 0; layer < SL_LAYERS; layer++) {
 		if (path->service_ns[layer] + path->waiting_ns[layer] > 0) {
 			path_row(path, layer, per_ns, y, out);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/page.h"
 #include "sim/base/err.h"
 #include "sim/stack/powercut.h"
 
@@ -15,7 +16,7 @@ int sl_powercut_json(void *arg, FILE *out, struct sl_err *err);
 int sl_powercut_html(void *arg, FILE *out, struct sl_err *err);
 
 /* What the page says, for a page that says more. */
-void sl_powercut_html_body(const struct sl_powercut *powercut, FILE *out);
+void sl_powercut_html_body(const struct sl_powercut *powercut, struct sl_page *page);
 
 /* "The whole box loses its power at 1000 random events." */
 void sl_powercut_what(const struct sl_powercut *powercut, char *buf, size_t size);

@@ -1,6 +1,8 @@
 /* Verdicts as a page: one card per cell that lost something, the table of all, the notes. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "cli/page_table.h"
 #include "cli/report.h"
 #include "cli/report_costs.h"
 #include "cli/report_powercut.h"
@@ -20,23 +22,44 @@ static const char *verdict_class(const struct sl_verdict *v)
 	return v->worst.cause == SL_CAUSE_DISABLED ? "warn" : "bad";
 }
 
-/* On a phone a row is read as a card: the sentence says all that the table does. */
 static void page_card(const struct sl_powercut *powercut, const struct sl_verdict *v, FILE *out)
 {
-	char text[320];
+	char text[320], *why;
 
 	fputs("<div class=\"card\"><h3>", out);
 	cell_name(powercut, v, out);
 	fprintf(out, "</h3><p><b class=\"%s\">", verdict_class(v));
 	sl_powercut_verdict(v, text, sizeof(text));
+	why = strstr(text, ": ");
+	if (why) {
+		*why = '\0';
+	}
 	sl_html_text(text, out);
-	fputs("</b></p><p class=\"mute small\">", out);
+	fputs("</b></p>", out);
+	sl_html_paragraph(NULL, why ? why + 2 : "", out);
 	sl_powercut_return(powercut, v, text, sizeof(text));
-	sl_html_text(text, out);
-	fputs("</p></div>\n", out);
+	sl_html_paragraph("mute small", text, out);
+	fputs("</div>\n", out);
 }
 
-static void page_row(const struct sl_powercut *powercut, const struct sl_verdict *v, FILE *out)
+/* Those that lost something, or the others; returns how many. */
+static int page_cards(const struct sl_powercut *powercut, bool lossy, FILE *out)
+{
+	int n = 0;
+
+	fputs("<div class=\"grid\">\n", out);
+	for (int i = 0; i < powercut->n_verdicts; i++) {
+		if ((powercut->verdicts[i].worst.lost > 0) == lossy) {
+			page_card(powercut, &powercut->verdicts[i], out);
+			n++;
+		}
+	}
+	fputs("</div>\n", out);
+	return n;
+}
+
+static void page_row(const struct sl_powercut *powercut, const struct sl_verdict *v,
+		     struct sl_page_table *table)
 {
 	char bytes[32] = "-", window[32] = "-";
 
@@ -44,40 +67,58 @@ static void page_row(const struct sl_powercut *powercut, const struct sl_verdict
 		sl_costs_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
 		sl_report_time(v->window_ns, window, sizeof(window));
 	}
-	fputs("<tr><td class=\"l\">", out);
-	cell_name(powercut, v, out);
-	fprintf(out,
-		"</td><td class=\"%s\">%" PRIu64 "</td><td>%s</td><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64
-		" of %" PRIu64 "</td></tr>\n",
-		verdict_class(v), v->worst.lost, bytes, window,
-		v->n_cuts == 1 ? v->worst.acknowledged : v->acknowledged, v->lossy, v->n_cuts);
+	sl_page_row(table, NULL);
+	sl_page_put(table, NULL, "%s", sl_scenario_variant_name(powercut->scenario, v->variant));
+	sl_page_put(table, verdict_class(v), "%" PRIu64, v->worst.lost);
+	sl_page_put(table, NULL, "%s", bytes);
+	sl_page_put(table, NULL, "%s", window);
+	sl_page_put(table, NULL, "%" PRIu64, v->n_cuts == 1 ? v->worst.acknowledged : v->acknowledged);
+	sl_page_put(table, NULL, "%" PRIu64 " of %" PRIu64, v->lossy, v->n_cuts);
+	sl_page_row_end(table);
 }
 
-void sl_powercut_html_body(const struct sl_powercut *powercut, FILE *out)
+static void page_table(const struct sl_powercut *powercut, FILE *out)
 {
+	static const char *const heads[] = {"<variant",       "writes lost",  "bytes",
+					    "oldest of them", "acknowledged", "cuts with loss"};
+	struct sl_page_table table;
+
+	sl_page_table_start(&table, "What each cut takes", heads, 6, out);
+	for (int i = 0; i < powercut->n_verdicts; i++) {
+		const struct sl_verdict *v = &powercut->verdicts[i];
+
+		if (i == 0 || v->workload != powercut->verdicts[i - 1].workload) {
+			sl_page_table_group(&table,
+					    sl_scenario_workload(powercut->scenario, v->workload)->name, "");
+		}
+		page_row(powercut, v, &table);
+	}
+	sl_page_table_end(&table);
+}
+
+void sl_powercut_html_body(const struct sl_powercut *powercut, struct sl_page *page)
+{
+	FILE *out = sl_page_out(page);
 	char text[320];
 
-	fputs("<p>", out);
+	sl_page_section(page, "What each cut takes");
+	fputs("<p class=\"mute\">", out);
 	sl_powercut_what(powercut, text, sizeof(text));
 	sl_html_text(text, out);
-	fputs(". Lost: acknowledged writes that are gone, at the worst cut.</p>\n<h2>What a power cut "
-	      "takes</h2>\n"
-	      "<div class=\"scroll\"><table>\n<thead><tr><th class=\"l\">workload, variant</th><th>lost</th>"
-	      "<th>bytes</th><th>window</th><th>acknowledged</th><th>cuts with "
-	      "loss</th></tr></thead>\n<tbody>\n",
-	      out);
-	for (int i = 0; i < powercut->n_verdicts; i++) {
-		page_row(powercut, &powercut->verdicts[i], out);
+	fputs(". Lost: acknowledged writes that are gone, at the worst cut.</p>\n", out);
+	page_table(powercut, out);
+	sl_page_section(page, "The layer that lied, and how the box came back");
+	if (page_cards(powercut, true, out) == 0) {
+		fputs("<p>None did: nothing is lost.</p>\n", out);
 	}
-	fputs("</tbody></table></div>\n<h2>The layer that lied, and how the box came back</h2>\n"
-	      "<div class=\"grid\">\n",
-	      out);
-	for (int i = 0; i < powercut->n_verdicts; i++) {
-		page_card(powercut, &powercut->verdicts[i], out);
+	sl_page_fold(page, "How the boxes came back that lost nothing");
+	if (page_cards(powercut, false, out) == 0) {
+		fputs("<p>There is none.</p>\n", out);
 	}
-	fputs("</div>\n", out);
+	sl_page_unfold(page);
 	if (powercut->n_notes > 0) {
-		fputs("<h2>Notes</h2>\n<ul class=\"notes small\">\n", out);
+		sl_page_section(page, "Notes");
+		fputs("<ul class=\"notes small\">\n", out);
 		for (int i = 0; i < powercut->n_notes; i++) {
 			fputs("<li>", out);
 			sl_html_text(powercut->notes[i], out);
@@ -87,13 +128,105 @@ void sl_powercut_html_body(const struct sl_powercut *powercut, FILE *out)
 	}
 }
 
+/* The verdict with the oldest loss; the first where nothing is lost. */
+static const struct sl_verdict *worst_of(const struct sl_powercut *powercut)
+{
+	const struct sl_verdict *worst = powercut->n_verdicts > 0 ? &powercut->verdicts[0] : NULL;
+
+	for (int i = 1; i < powercut->n_verdicts; i++) {
+		const struct sl_verdict *v = &powercut->verdicts[i];
+
+		if ((v->worst.lost > 0) > (worst->worst.lost > 0) ||
+		    (v->worst.lost > 0 && v->window_ns > worst->window_ns)) {
+			worst = v;
+		}
+	}
+	return worst;
+}
+
+static void cell_fact(const struct sl_powercut *powercut, const struct sl_verdict *v, struct sl_fact *fact)
+{
+	(void)snprintf(fact->text, sizeof(fact->text), "%s under %s, the worst of all",
+		       sl_scenario_variant_name(powercut->scenario, v->variant),
+		       sl_scenario_workload(powercut->scenario, v->workload)->name);
+}
+
+static void page_facts(const struct sl_powercut *powercut, const struct sl_verdict *worst,
+		       struct sl_page *page)
+{
+	struct sl_fact lost = {.label = "Lost at most", .tone = SL_TONE_GOOD, .value = "nothing"};
+	struct sl_fact oldest = {.label = "As old as", .value = "-"};
+	struct sl_fact often = {.label = "Cuts with a loss"};
+	struct sl_fact safe = {.label = "Cells that lose nothing"};
+	int n_safe = 0;
+
+	for (int i = 0; i < powercut->n_verdicts; i++) {
+		n_safe += powercut->verdicts[i].worst.lost == 0;
+	}
+	if (worst->worst.lost > 0) {
+		lost.tone = worst->worst.cause == SL_CAUSE_DISABLED ? SL_TONE_WARN : SL_TONE_BAD;
+		(void)snprintf(lost.value, sizeof(lost.value), "%" PRIu64 " writes", worst->worst.lost);
+		cell_fact(powercut, worst, &lost);
+		sl_report_time(worst->window_ns, oldest.value, sizeof(oldest.value));
+		(void)snprintf(oldest.text, sizeof(oldest.text),
+			       "the oldest acknowledged write that is gone");
+	}
+	(void)snprintf(often.value, sizeof(often.value), "%" PRIu64 " of %" PRIu64, worst->lossy,
+		       worst->n_cuts);
+	(void)snprintf(often.text, sizeof(often.text), "%s", worst->why);
+	(void)snprintf(safe.value, sizeof(safe.value), "%d of %d", n_safe, powercut->n_verdicts);
+	(void)snprintf(safe.text, sizeof(safe.text), "a cell is one variant under one workload");
+	sl_page_fact(page, &lost);
+	sl_page_fact(page, &oldest);
+	sl_page_fact(page, &often);
+	sl_page_fact(page, &safe);
+}
+
+/* The layer that answers for the loss; false where none does. */
+static bool guilty(const struct sl_outcome *worst, enum sl_layer *ret)
+{
+	static const enum sl_layer layers[SL_CAUSES] = {
+	    [SL_CAUSE_DISABLED] = SL_LAYER_ZIL,    [SL_CAUSE_CLIENT] = SL_LAYER_HYP,
+	    [SL_CAUSE_MEMORY] = SL_LAYER_LOG_DISK, [SL_CAUSE_UNFLUSHED] = SL_LAYER_ZIL,
+	    [SL_CAUSE_EARLY] = SL_LAYER_ZIL,       [SL_CAUSE_LOG_LOST] = SL_LAYER_LOG_DISK,
+	    [SL_CAUSE_DISK_CACHE] = SL_LAYER_FS,
+	};
+
+	if (worst->lost == 0 || worst->cause == SL_CAUSE_NONE || worst->cause == SL_CAUSE_UNEXPLAINED) {
+		return false;
+	}
+	if (worst->cause == SL_CAUSE_LIAR || worst->cause == SL_CAUSE_UNREACHED) {
+		*ret = worst->on_log ? SL_LAYER_LOG_DISK : SL_LAYER_DATA_DISK;
+	} else {
+		*ret = layers[worst->cause];
+	}
+	return true;
+}
+
+static int fill(struct sl_page *page, const void *arg, struct sl_err *err)
+{
+	const struct sl_powercut *powercut = arg;
+	const struct sl_verdict *worst = worst_of(powercut);
+
+	(void)err;
+	if (worst) {
+		struct sl_box_drawing box = {.scenario = powercut->scenario,
+					     .variant = worst->variant,
+					     .workload = worst->workload,
+					     .mark = "lost here"};
+
+		box.has_hot = guilty(&worst->worst, &box.hot);
+		page_facts(powercut, worst, page);
+		sl_page_box(page, &box);
+	}
+	sl_powercut_html_body(powercut, page);
+	return 0;
+}
+
 int sl_powercut_html(void *arg, FILE *out, struct sl_err *err)
 {
 	const struct sl_powercut *powercut = arg;
 
-	(void)err;
-	sl_html_head(powercut->scenario, powercut->options.seed, out);
-	sl_powercut_html_body(powercut, out);
-	sl_html_end(out);
-	return 0;
+	return sl_page_write(powercut->scenario, powercut->options.seed, "powercut", fill, powercut, out,
+			     err);
 }

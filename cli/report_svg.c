@@ -1,7 +1,8 @@
 /* One workload as bars: per variant what was published, predicted and measured, on one scale from zero. */
-#include "cli/report.h"
-
 #include <math.h>
+
+#include "cli/page.h"
+#include "cli/report.h"
 
 /* In units of the view box; the page scales it. */
 #define CHART_WIDTH 400
@@ -43,7 +44,7 @@ static int bars_of(const struct sl_report *report, int variant, int workload, st
 					 .error_pct = predicted->error_pct};
 	}
 	if (real) {
-		bars[n++] = (struct bar){.series = "measured",
+		bars[n++] = (struct bar){.series = sl_report_trusted(report, real) ? "measured" : "doubted",
 					 .value = real->value,
 					 .ci95 = real->n_samples > 1 ? real->ci95 : 0,
 					 .has_error = predicted != NULL,

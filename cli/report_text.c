@@ -205,7 +205,9 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 		gain[0] = '\0';
 		sl_result_gain(report->result, w, engine, gain, sizeof(gain));
 		if (gain[0] != '\0') {
-			fprintf(out, "%s%s\n", prefix, gain);
+			fprintf(out, "%s%s%s\n", prefix, gain,
+				sl_report_gain_trusted(report, w, engine) ? ""
+									  : "; not to be trusted, see below");
 		}
 	}
 }

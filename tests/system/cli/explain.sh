@@ -17,7 +17,7 @@ LC_ALL=C grep -q "$(printf '[^\t -~]')" a.txt && fail "blocks or colour without 
 awk 'length > 130 && !/^==/ { print; bad = 1 } END { exit bad }' a.txt || fail "lines too wide"
 grep -q '"schema": "sloglab-explain/1"' a.json || fail "JSON without schema"
 grep -q '"latency_ns": [1-9]' a.json || fail "JSON without paths"
-[ "$(grep -o '<svg' a.html | wc -l)" -eq 5 ] || fail "page: two waterfalls of two variants and the changes"
+[ "$(grep -o '<svg' a.html | wc -l)" -eq 6 ] || fail "page: the box, two waterfalls of two variants and the changes"
 grep -q "$src" a.json a.html && fail "a path of this machine is in the result"
 grep -q '"cat":"InnoDB"' t.json || fail "trace without the database"
 
@@ -60,7 +60,7 @@ if [ -n "$browser" ]; then
 	HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
 		--disable-component-update --user-data-dir="$work/profile" --virtual-time-budget=1000 --enable-logging=stderr \
 		--dump-dom "file://$work/a.html" >dom.html 2>browser.log || fail "browser: $(tail -3 browser.log)"
-	[ "$(grep -o '<svg' dom.html | wc -l)" -eq 5 ] || fail "the browser sees other charts"
+	[ "$(grep -o '<svg' dom.html | wc -l)" -eq 6 ] || fail "the browser sees other charts"
 	grep -q 'Refused\|CONSOLE' browser.log && fail "the page asked for something: $(grep 'Refused\|CONSOLE' browser.log)"
 else
 	in_part "no chromium (apt-get install chromium)"

@@ -39,7 +39,7 @@ grep -q '"seed": 2' c.json || fail "seed is not in the JSON"
 
 # No heading without anything below: there is no variant without a log device.
 "$sloglab" run openindiana-zil --workload bs1 --html only.html >/dev/null || fail "openindiana-zil"
-grep -q 'What the SLOG brings' only.html && fail "a heading over nothing"
+grep -q 'What the SLOG brings' only.html && fail "a gain of nothing"
 rm -f only.html
 
 # A full disk and a closed pipe fail the run and leave what was there.

@@ -9,7 +9,7 @@ cd "$work" || exit 1
 HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
 	--disable-component-update --user-data-dir="$work/profile" --virtual-time-budget=1000 --enable-logging=stderr \
 	--dump-dom "file://$work/a.html" >dom.html 2>browser.log || fail "browser: $(tail -3 browser.log)"
-[ "$(grep -o '<svg' dom.html | wc -l)" -eq 2 ] || fail "one chart per workload"
+[ "$(grep -o "<svg" dom.html | wc -l)" -eq 3 ] || fail "the box, and one chart per workload"
 grep -q 'Refused\|CONSOLE' browser.log && fail "the page asked for something: $(grep 'Refused\|CONSOLE' browser.log)"
 grep -q '<script\|<img' dom.html && fail "text of the scenario became an element"
 grep -qF 'alert(1)' dom.html || fail "the source of a parameter is not shown"

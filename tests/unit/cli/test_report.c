@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -52,51 +51,6 @@ Test(format, figures_can_be_parsed_again)
 	}
 }
 
-/* Start and end tags pair up, attributes are quoted, and no bare & < > is in the text: an XML parser's view.
- */
-static void assert_well_formed(const char *page)
-{
-	char stack[64][16];
-	int depth = 0;
-
-	for (const char *p = strstr(page, "<html"); *p; p++) {
-		if (*p == '&') {
-			size_t n = 1 + strcspn(p + 1, "; &<");
-
-			cr_assert(p[n] == ';', "bare & at %.40s", p);
-			continue;
-		}
-		cr_assert(*p != '>', "bare > before %.40s", p);
-		if (*p != '<') {
-			continue;
-		}
-		bool end = p[1] == '/';
-		const char *name = p + 1 + end;
-		size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-		int quotes = 0;
-
-		cr_assert(n > 0 && n < 16, "bare < at %.40s", p);
-		for (p = name + n; *p && (*p != '>' || quotes % 2); p++) {
-			quotes += *p == '"';
-			cr_assert(*p != '<', "< inside a tag: %.40s", name);
-		}
-		cr_assert(*p == '>' && quotes % 2 == 0, "%.40s", name);
-		if (end) {
-			cr_assert(depth > 0 && strncmp(stack[depth - 1], name, n) == 0 &&
-				      stack[depth - 1][n] == '\0',
-				  "</%.*s> does not close <%s>", (int)n, name, depth ? stack[depth - 1] : "");
-			depth--;
-		} else if (p[-1] != '/') {
-			cr_assert(depth < 64);
-			snprintf(stack[depth++], 16, "%.*s", (int)n, name);
-		}
-		if (!end && n == 5 && strncmp(name, "style", 5) == 0) {
-			p = strstr(p, "</style>") - 1; /* CSS is not markup */
-		}
-	}
-	cr_assert_eq(depth, 0, "<%s> is never closed", depth ? stack[depth - 1] : "");
-}
-
 static void assert_contains(const char *text, const char *part)
 {
 	cr_assert_not_null(strstr(text, part), "missing: %s", part);
@@ -105,114 +59,6 @@ static void assert_contains(const char *text, const char *part)
 static void assert_lacks(const char *text, const char *part)
 {
 	cr_assert_null(strstr(text, part), "found: %s", part);
-}
-
-Test(html, is_well_formed_and_holds_every_figure)
-{
-	static const char *const parts[] = {"191",
-					    "149",
-					    "188",
-					    "151",
-					    ">60.0<",
-					    ">58.0<",
-					    "+1.7 %",
-					    "-1.0 %",
-					    "-3.3 %",
-					    "calibrate",
-					    "predict",
-					    "97 %",
-					    "1.23ms",
-					    "params.zil.commit_cpu",
-					    "0.7ms",
-					    "fitted",
-					    "cli/hostile.yaml:15:",
-					    "intel-dc-s3500-80.write_latency",
-					    "catalogue/intel-dc-s3500-80.yaml:"};
-	struct made m;
-	char *page;
-
-	made_init(&m, true);
-	page = rendered(sl_report_html, &m);
-	assert_well_formed(page);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		assert_contains(page, parts[i]);
-	}
-	free(page);
-	made_fini(&m);
-}
-
-/* As the table has a column for it; what live measured is no error of the prediction for virtual machines. */
-Test(html, has_a_bar_for_live_beside_virtual_machines)
-{
-	struct made m;
-	char *page;
-
-	made_init(&m, true);
-	page = rendered(sl_report_html, &m);
-	assert_lacks(page, "class=\"live\"");
-	free(page);
-	made_cell(&m, 0, 0, SL_ENGINE_VM, 54);
-	page = rendered(sl_report_html, &m);
-	assert_well_formed(page);
-	assert_contains(page, "<title>measured: 54.0 writes/s, -10.0 %</title><rect class=\"measured\"");
-	assert_contains(page, "<title>live: 58.0 writes/s</title><rect class=\"live\"");
-	assert_contains(page, "<i class=\"live\"></i>");
-	free(page);
-	made_fini(&m);
-}
-
-Test(html, asks_nobody_for_anything)
-{
-	static const char data_dir[] = DATA_DIR;
-	static const char *const forbidden[] = {"http:",   "https:",      "src=",    "href=",   "url(",
-						"@import", "<link",       "<script", "<iframe", "<img",
-						"<object", "javascript:", data_dir};
-	struct made m;
-	char *page;
-
-	made_init(&m, true);
-	page = rendered(sl_report_html, &m);
-	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
-		/* The hostile source text may be there, but only escaped. */
-		for (const char *p = page; (p = strstr(p, forbidden[i])) != NULL; p++) {
-			cr_assert(strncmp(p - 8, "&lt;img ", 8) == 0, "%.60s", p - 8);
-		}
-	}
-	assert_contains(page, "default-src 'none'");
-	free(page);
-	made_fini(&m);
-}
-
-Test(html, escapes_what_the_scenario_says)
-{
-	struct made m;
-	char *page;
-
-	made_init(&m, true);
-	page = rendered(sl_report_html, &m);
-	assert_contains(page, "&lt;script&gt;alert(&#39;title&#39;)&lt;/script&gt; &amp; &quot;quotes&quot;");
-	assert_contains(page, "a &lt;img src=x onerror=alert(1)&gt; &amp; b");
-	assert_contains(page, "&lt;b&gt;w&amp;1");
-	assert_contains(page, "&lt;u&gt;late&lt;/u&gt;");
-	assert_contains(page, "&lt;s&gt;ESXi&lt;/s&gt;");
-	assert_lacks(page, "<b>w");
-	assert_lacks(page, "=s3500<i>");
-	free(page);
-	made_fini(&m);
-}
-
-Test(html, text_with_broken_bytes_is_made_harmless)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	sl_html_text("a\x01\x7f<\xc3\xa4>", out);
-	fputc('|', out);
-	sl_html_text("b\xff\xc3", out);
-	fclose(out);
-	cr_assert_str_eq(text, "a??&lt;\xc3\xa4&gt;|b??");
-	free(text);
 }
 
 Test(csv, quotes_and_defuses_formulas)
