@@ -119,8 +119,9 @@ void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload
 	cell->measure = cell->n_samples == 0 ? m : cell->measure;
 	cell->samples[cell->n_samples++] = sl_metric_value(&m, workload);
 	cell->dilate = dilate;
-	if (result->warning[0] != '\0') {
+	if (result->warning[0] != '\0') { /* its CPU or this machine's set the rate, not the server */
 		sl_measured_warn(cell, result->warning);
+		cell->untrusted = true;
 	}
 }
 

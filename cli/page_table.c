@@ -5,9 +5,9 @@
 
 #include "cli/page.h"
 
-/* Up to so many columns a table stands on a phone, on a tablet. */
+/* Up to so many columns a table stands on a large phone, on a small tablet; see page.css. */
 #define COLUMNS_FEW 3
-#define COLUMNS_SOME 7
+#define COLUMNS_SOME 5
 
 /* The name of a column without its mark of alignment. */
 static const char *head_name(const char *head)

@@ -28,6 +28,16 @@ static bool has_published(const struct sl_report *report)
 	return false;
 }
 
+static bool has_intervals(const struct sl_report *report)
+{
+	for (int i = 0; i < report->result->n_cells; i++) {
+		if (report->result->cells[i].n_samples > 1) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* "273 -> 584 requests/s with s3500", with an arrow. */
 static void gain_line(const struct sl_report *report, const struct sl_gain *gain, const char *what, FILE *out)
 {
@@ -65,8 +75,8 @@ static void page_legend(const struct sl_report *report, FILE *out)
 	if (has_published(report)) {
 		fputs("<li><i class=\"published\"></i>published</li>", out);
 	}
-	fputs("<li><i class=\"predicted\"></i>predicted, with its distance from what was published</li>",
-	      out);
+	fprintf(out, "<li><i class=\"predicted\"></i>predicted%s</li>",
+		has_published(report) ? ", with its distance from what was published" : "");
 	if (sl_report_has_engine(report, sl_report_real(report))) {
 		fputs(
 		    "<li><i class=\"measured\"></i>measured here, with its distance from the prediction</li>",
@@ -322,9 +332,12 @@ static int fill(struct sl_page *page, const void *arg, struct sl_err *err)
 	sl_html_questions(report, page);
 	sl_page_section(page, "All figures");
 	page_rms(report, sl_page_out(page));
-	fputs("<p class=\"mute\">\xc2\xb1 is half the 95 % interval: the noise of the seed (model) or of "
-	      "repeats on this machine, not of the parameters.</p>\n",
-	      sl_page_out(page));
+	if (has_intervals(report)) {
+		fputs("<p class=\"mute\">\xc2\xb1 is half the 95 % interval: the noise of the seed (model) "
+		      "or of "
+		      "repeats on this machine, not of the parameters.</p>\n",
+		      sl_page_out(page));
+	}
 	page_figures(report, page);
 	page_latencies(report, page);
 	sl_costs_html(report, page);

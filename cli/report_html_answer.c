@@ -130,9 +130,11 @@ static void fact_life(const struct sl_report *report, int variant, struct sl_pag
 	const struct sl_cell *cell = sl_costs_worst_wear(report, variant, &e);
 	char bytes[32];
 
-	if (!cell) {
+	if (!cell || e.device_bytes_per_day <= 0) {
 		(void)snprintf(fact.value, sizeof(fact.value), "no wear");
-		(void)snprintf(fact.text, sizeof(fact.text), "nothing in it wears out by writing");
+		(void)snprintf(fact.text, sizeof(fact.text), "%s",
+			       cell ? "this load writes nothing to it"
+				    : "nothing in it wears out by writing");
 		sl_page_fact(page, &fact);
 		return;
 	}

@@ -13,7 +13,8 @@
 #define CHART_GAP 11
 
 struct bar {
-	const char *series; /* class and name */
+	const char *series; /* name, and class of what is to be trusted */
+	bool doubted;
 	double value, ci95;
 	bool has_error;
 	double error_pct;
@@ -44,7 +45,8 @@ static int bars_of(const struct sl_report *report, int variant, int workload, st
 					 .error_pct = predicted->error_pct};
 	}
 	if (real) {
-		bars[n++] = (struct bar){.series = sl_report_trusted(report, real) ? "measured" : "doubted",
+		bars[n++] = (struct bar){.series = "measured",
+					 .doubted = !sl_report_trusted(report, real),
 					 .value = real->value,
 					 .ci95 = real->n_samples > 1 ? real->ci95 : 0,
 					 .has_error = predicted != NULL,
@@ -88,7 +90,8 @@ static void bar_print(const struct bar *bar, double scale, int y, const char *un
 	fprintf(out,
 		"<g><title>%s: %s %s%s%s</title><rect class=\"%s\" x=\"0\" y=\"%d\" width=\"%.1f\" "
 		"height=\"%d\" rx=\"2\"/>",
-		bar->series, value, unit, error[0] ? ", " : "", error, bar->series, y, length, CHART_BAR);
+		bar->series, value, unit, error[0] ? ", " : "", error, bar->doubted ? "doubted" : bar->series,
+		y, length, CHART_BAR);
 	if (bar->ci95 > 0) {
 		double low = fmax((bar->value - bar->ci95) * scale, 0),
 		       high = (bar->value + bar->ci95) * scale;

@@ -18,8 +18,11 @@ section_packages() {
 		END { exit !seen }'
 }
 
+# What another package provides is there, too: npm comes with a nodejs from elsewhere, which Debian's npm would remove.
 is_installed() {
-	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ||
+		dpkg-query -W -f='${db:Status-Status} ${Provides}\n' 2>/dev/null |
+		sed -n 's/^installed //p' | tr -d ' ' | tr , '\n' | sed 's/(.*//' | grep -qxF "$1"
 }
 
 missing=()

@@ -6,7 +6,8 @@
 mkdir "$tree/scripts"
 cp "$project/scripts/install_packages.sh" "$tree/scripts"
 put packages.txt '[build]' '# a comment' 'alpha # why' '' 'beta' '[test]' 'gamma'
-put bin/dpkg-query '#!/bin/sh' 'for package; do :; done' "grep -qx \"\$package\" $tree/installed && printf installed"
+put bin/dpkg-query '#!/bin/sh' 'for package; do :; done' "case \$package in -f*) cat $tree/provided; exit ;; esac" \
+	"grep -qx \"\$package\" $tree/installed && printf installed"
 put bin/apt-get '#!/bin/sh' "echo \"\$*\" >>$tree/calls" "[ -e $tree/lists ] || [ \"\$3\" = update ] || exit 100" \
 	"[ \"\$3\" != update ] || touch $tree/lists"
 put bin/id '#!/bin/sh' 'echo "$FAKE_UID"'
@@ -25,7 +26,17 @@ expect_calls() {
 
 # All there: silent, and nobody is asked for root.
 printf '%s\n' alpha beta gamma >"$tree/installed"
+: >"$tree/provided"
 FAKE_UID=1000 passes "$install" build test
+
+# What another package provides is there; what one provides that was removed is not.
+printf '%s\n' alpha beta >"$tree/installed"
+echo 'installed delta (= 2), gamma' >"$tree/provided"
+FAKE_UID=1000 passes "$install" build test
+echo 'config-files gamma' >"$tree/provided"
+[ "$("$install" test)" = "installing 1 packages with apt-get: gamma" ]
+rm "$tree/calls"
+rm "$tree/lists"
 
 # Only what is missing, in one line; lists are fetched only when the first attempt fails.
 echo alpha >"$tree/installed"
