@@ -128,34 +128,38 @@ void sl_powercut_html_body(const struct sl_powercut *powercut, struct sl_page *p
 	}
 }
 
-/* The verdict with the oldest loss; the first where nothing is lost. */
-static const struct sl_verdict *worst_of(const struct sl_powercut *powercut)
+/* The verdicts with the oldest loss and with most writes lost; the first where nothing is lost. */
+static void worst_of(const struct sl_powercut *powercut, const struct sl_verdict **ret_oldest,
+		     const struct sl_verdict **ret_most)
 {
-	const struct sl_verdict *worst = powercut->n_verdicts > 0 ? &powercut->verdicts[0] : NULL;
-
+	*ret_oldest = *ret_most = &powercut->verdicts[0];
 	for (int i = 1; i < powercut->n_verdicts; i++) {
 		const struct sl_verdict *v = &powercut->verdicts[i];
 
-		if ((v->worst.lost > 0) > (worst->worst.lost > 0) ||
-		    (v->worst.lost > 0 && v->window_ns > worst->window_ns)) {
-			worst = v;
+		if (v->worst.lost > (*ret_most)->worst.lost) {
+			*ret_most = v;
+		}
+		if (v->worst.lost > 0 &&
+		    ((*ret_oldest)->worst.lost == 0 || v->window_ns > (*ret_oldest)->window_ns)) {
+			*ret_oldest = v;
 		}
 	}
-	return worst;
 }
 
-static void cell_fact(const struct sl_powercut *powercut, const struct sl_verdict *v, struct sl_fact *fact)
+/* "none under rndwr" */
+static void cell_text(const struct sl_powercut *powercut, const struct sl_verdict *v, const char *what,
+		      struct sl_fact *fact)
 {
-	(void)snprintf(fact->text, sizeof(fact->text), "%s under %s, the worst of all",
+	(void)snprintf(fact->text, sizeof(fact->text), "%s under %s%s",
 		       sl_scenario_variant_name(powercut->scenario, v->variant),
-		       sl_scenario_workload(powercut->scenario, v->workload)->name);
+		       sl_scenario_workload(powercut->scenario, v->workload)->name, what);
 }
 
-static void page_facts(const struct sl_powercut *powercut, const struct sl_verdict *worst,
-		       struct sl_page *page)
+static void page_facts(const struct sl_powercut *powercut, const struct sl_verdict *oldest,
+		       const struct sl_verdict *most, struct sl_page *page)
 {
 	struct sl_fact lost = {.label = "Lost at most", .tone = SL_TONE_GOOD, .value = "nothing"};
-	struct sl_fact oldest = {.label = "As old as", .value = "-"};
+	struct sl_fact age = {.label = "The oldest of them", .value = "-"};
 	struct sl_fact often = {.label = "Cuts with a loss"};
 	struct sl_fact safe = {.label = "Cells that lose nothing"};
 	int n_safe = 0;
@@ -163,21 +167,23 @@ static void page_facts(const struct sl_powercut *powercut, const struct sl_verdi
 	for (int i = 0; i < powercut->n_verdicts; i++) {
 		n_safe += powercut->verdicts[i].worst.lost == 0;
 	}
-	if (worst->worst.lost > 0) {
-		lost.tone = worst->worst.cause == SL_CAUSE_DISABLED ? SL_TONE_WARN : SL_TONE_BAD;
-		(void)snprintf(lost.value, sizeof(lost.value), "%" PRIu64 " writes", worst->worst.lost);
-		cell_fact(powercut, worst, &lost);
-		sl_report_time(worst->window_ns, oldest.value, sizeof(oldest.value));
-		(void)snprintf(oldest.text, sizeof(oldest.text),
-			       "the oldest acknowledged write that is gone");
+	if (most->worst.lost > 0) {
+		lost.tone = most->worst.cause == SL_CAUSE_DISABLED ? SL_TONE_WARN : SL_TONE_BAD;
+		(void)snprintf(lost.value, sizeof(lost.value), "%" PRIu64 " write%s", most->worst.lost,
+			       most->worst.lost == 1 ? "" : "s");
+		cell_text(powercut, most, ", acknowledged before the cut", &lost);
+		sl_report_time(oldest->window_ns, age.value, sizeof(age.value));
+		cell_text(powercut, oldest, "", &age);
 	}
-	(void)snprintf(often.value, sizeof(often.value), "%" PRIu64 " of %" PRIu64, worst->lossy,
-		       worst->n_cuts);
-	(void)snprintf(often.text, sizeof(often.text), "%s", worst->why);
+	(void)snprintf(often.value, sizeof(often.value), "%" PRIu64 " of %" PRIu64, oldest->lossy,
+		       oldest->n_cuts);
+	cell_text(powercut, oldest, oldest->why[0] ? ": " : "", &often);
+	(void)snprintf(often.text + strlen(often.text), sizeof(often.text) - strlen(often.text), "%s",
+		       oldest->why);
 	(void)snprintf(safe.value, sizeof(safe.value), "%d of %d", n_safe, powercut->n_verdicts);
 	(void)snprintf(safe.text, sizeof(safe.text), "a cell is one variant under one workload");
 	sl_page_fact(page, &lost);
-	sl_page_fact(page, &oldest);
+	sl_page_fact(page, &age);
 	sl_page_fact(page, &often);
 	sl_page_fact(page, &safe);
 }
@@ -206,17 +212,17 @@ static bool guilty(const struct sl_outcome *worst, enum sl_layer *ret)
 static int fill(struct sl_page *page, const void *arg, struct sl_err *err)
 {
 	const struct sl_powercut *powercut = arg;
-	const struct sl_verdict *worst = worst_of(powercut);
+	const struct sl_verdict *worst, *most;
 
 	(void)err;
-	if (worst) {
-		struct sl_box_drawing box = {.scenario = powercut->scenario,
-					     .variant = worst->variant,
-					     .workload = worst->workload,
-					     .mark = "lost here"};
+	if (powercut->n_verdicts > 0) {
+		struct sl_box_drawing box = {.scenario = powercut->scenario, .mark = "lost here"};
 
+		worst_of(powercut, &worst, &most);
+		box.variant = worst->variant;
+		box.workload = worst->workload;
 		box.has_hot = guilty(&worst->worst, &box.hot);
-		page_facts(powercut, worst, page);
+		page_facts(powercut, worst, most, page);
 		sl_page_box(page, &box);
 	}
 	sl_powercut_html_body(powercut, page);
