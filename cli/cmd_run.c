@@ -14,8 +14,10 @@
 #include "cli/signals.h"
 #include "cli/vm_run.h"
 #include "sim/base/trace.h"
+#include "sim/base/units.h"
 
-#define TRACE_SPANS 200000
+#define TRACE_SPANS 500000
+#define TRACE_TIME_NS INT64_C(2000000000)
 #define DILATE_MAX 1e6
 
 struct run {
@@ -29,6 +31,7 @@ struct run {
 	struct sl_session session, lab;
 	struct sl_chosen variants, workloads;
 	struct sl_trace *trace;
+	int64_t trace_time_ns;
 	struct sl_result result;
 	struct sl_live live, beside; /* beside: engine live's cells in a run of engine vm */
 	struct sl_full full;
@@ -76,8 +79,10 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	     &run->html, 0, 0},
 	    {"full", NULL, "the page also says where the time goes, what a power cut takes, and what to buy",
 	     SL_OPT_FLAG, &run->wants_full, 0, 0},
-	    {"trace", "FILE", "write the operations of the first cell as Chrome trace JSON", SL_OPT_TEXT,
-	     &run->trace_file, 0, 0},
+	    {"trace", "FILE", "write what begins in the first 2 s of the first cell as Chrome trace JSON",
+	     SL_OPT_TEXT, &run->trace_file, 0, 0},
+	    {"trace-time", "TIME", "with --trace: the first TIME instead", SL_OPT_TIME, &run->trace_time_ns,
+	     1000000, INT64_C(1000000000000)},
 	    {NULL, NULL, NULL, SL_OPT_FLAG, NULL, 0, 0}};
 	bool help;
 	int rc;
@@ -85,6 +90,7 @@ static int run_parse(struct run *run, const struct sl_command *self, int argc, c
 	run->engine = "model";
 	run->repeat = 1;
 	run->seed = 1;
+	run->trace_time_ns = TRACE_TIME_NS;
 	rc = sl_options_parse(options, argc, argv, &run->operands, &help, err);
 	if (rc == 0 && help) {
 		printf("usage: sloglab %s %s [OPTION]...\n%s\n\n", self->name, self->args, self->summary);
@@ -222,6 +228,9 @@ static int run_prepare(struct run *run, struct sl_err *err)
 	if (rc == 0 && run->trace_file) {
 		run->trace = sl_trace_new(TRACE_SPANS);
 		rc = run->trace ? 0 : sl_err_set(err, -ENOMEM, "out of memory");
+		if (rc == 0) {
+			sl_trace_first(run->trace, run->trace_time_ns);
+		}
 	}
 	return rc;
 }
@@ -303,6 +312,19 @@ static int trace_render(void *arg, FILE *out, struct sl_err *err)
 	return sl_trace_write(run->trace, sl_scenario_name(run->session.sc), out, err);
 }
 
+/* More happened in the time that was asked for than a viewer opens. */
+static void trace_shortened(const struct run *run)
+{
+	int64_t until_ns = sl_trace_until(run->trace);
+	char kept[32];
+
+	if (until_ns < run->trace_time_ns) {
+		sl_units_format((double)until_ns, SL_UNIT_TIME, kept, sizeof(kept));
+		fprintf(stderr, "%s: the first %s only: there are more than %d spans in what was asked for\n",
+			run->trace_file, kept, TRACE_SPANS);
+	}
+}
+
 static int run_write(struct run *run, struct sl_report *report, struct sl_err *err)
 {
 	int rc = 0;
@@ -318,6 +340,7 @@ static int run_write(struct run *run, struct sl_report *report, struct sl_err *e
 	}
 	if (rc == 0 && run->trace_file) {
 		rc = sl_out_write(run->trace_file, trace_render, run, err);
+		trace_shortened(run);
 	}
 	return rc;
 }

@@ -57,8 +57,9 @@ static void note_job(const struct sl_cpu *cpu, const struct sl_cpu_job *job, int
 	int64_t took_ns = now_ns - job->start_ns;
 
 	if (took_ns > 0) {
-		sl_trace_add(cpu->trace, &(struct sl_span){cpu->layer, "job", 0, job->start_ns, now_ns,
-							   job->work_ns < took_ns ? job->work_ns : took_ns});
+		sl_trace_unit(cpu->trace, NULL, 0,
+			      &(struct sl_span){cpu->layer, "job", 0, job->start_ns, now_ns,
+						job->work_ns < took_ns ? job->work_ns : took_ns});
 	}
 }
 

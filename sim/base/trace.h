@@ -22,7 +22,8 @@ struct sl_trace_window {
 
 struct sl_trace;
 
-/* Keeps at most `limit` spans; later ones are counted, not kept. NULL when out of memory. */
+/* Keeps at most `limit` spans; later ones are counted, not kept, unless sl_trace_first says otherwise. NULL
+ * when out of memory. */
 struct sl_trace *sl_trace_new(uint32_t limit);
 void sl_trace_free(struct sl_trace *trace);
 /* Private: keeps a copy of the span. */
@@ -46,13 +47,47 @@ static inline void sl_trace_span(struct sl_trace *trace, const char *layer, cons
 	}
 }
 
+/* Private: the same for threads and units. */
+void sl_trace_keep_thread(struct sl_trace *trace, const struct sl_span *span);
+void sl_trace_keep_unit(struct sl_trace *trace, const char *where, int unit, const struct sl_span *span);
+
+/* The same of a thread, which does one thing at a time: the viewers show each on a track of its own. */
+static inline void sl_trace_thread(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
+				   int64_t start_ns, int64_t end_ns)
+{
+	if (trace != NULL) {
+		sl_trace_keep_thread(trace,
+				     &(struct sl_span){layer, name, op, start_ns, end_ns, end_ns - start_ns});
+	}
+}
+
+/* The same of what works for a part of the span: disk `unit` (1, 2, ...) of `where`, in its last busy_ns; or,
+ * with 0 and NULL, any of the CPUs of the layer, which share out their time. */
+static inline void sl_trace_unit(struct sl_trace *trace, const char *where, int unit,
+				 const struct sl_span *span)
+{
+	if (trace != NULL) {
+		sl_trace_keep_unit(trace, where, unit, span);
+	}
+}
+
+/* Keeps, complete, the spans that begin before `until_ns` (above 0). Where these are more than the limit, the
+ * time is halved, as often as it takes: a trace that is full is shorter, and has no holes. */
+void sl_trace_first(struct sl_trace *trace, int64_t until_ns);
+/* The time up to which every span is there; INT64_MAX: no span was left out for its time. */
+int64_t sl_trace_until(const struct sl_trace *trace);
+
 /* From now on keeps only spans of `layer` (NULL: of all) that overlap or touch one of `windows` (borrowed;
  * n = 0: at any time). What is left out does not count as dropped. */
 void sl_trace_select(struct sl_trace *trace, const char *layer, const struct sl_trace_window *windows, int n);
 uint32_t sl_trace_count(const struct sl_trace *trace);
 uint64_t sl_trace_dropped(const struct sl_trace *trace);
 const struct sl_span *sl_trace_get(const struct sl_trace *trace, uint32_t index);
-/* Writes one JSON document: one process per `label`, one thread per layer. */
+/*
+ * Writes one JSON document, one process named `label`. Threads and disks have tracks, one for each, on which
+ * nothing overlaps; whatever waits or overlaps - calls in flight, queues, jobs that share CPUs - becomes
+ * asynchronous events, each with an id of its own. Says where the trace ends.
+ */
 int sl_trace_write(const struct sl_trace *trace, const char *label, FILE *out, struct sl_err *err);
 
 #endif

@@ -73,8 +73,8 @@ static void journal_finish(struct sl_ext4 *fs, int64_t now_ns)
 	fs->committed = fs->running - 1;
 	fs->commits++;
 	if (fs->config.trace) {
-		sl_trace_span(fs->config.trace, "jbd2", "commit", fs->journal_tag, fs->journal_start_ns,
-			      now_ns);
+		sl_trace_thread(fs->config.trace, "jbd2", "commit", fs->journal_tag, fs->journal_start_ns,
+				now_ns);
 	}
 	while (*at) {
 		struct sl_ext4_fsync *req = *at;

@@ -60,8 +60,8 @@ static void waited(struct fileio_thread *thread, int64_t now_ns)
 
 	sl_hist_add(&client->report.latency, now_ns - thread->start_ns);
 	if (client->env.trace) {
-		sl_trace_span(client->env.trace, "guest", names[thread->request.op], thread->tag,
-			      thread->start_ns, now_ns);
+		sl_trace_thread(client->env.trace, "guest", names[thread->request.op], thread->tag,
+				thread->start_ns, now_ns);
 	}
 	run(thread, now_ns);
 }

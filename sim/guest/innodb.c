@@ -58,8 +58,8 @@ static void log_synced(struct sl_timer *timer, int64_t now_ns)
 	struct sl_innodb_waiter *ready = db->waiters, **at = &ready;
 
 	if (db->config.trace) {
-		sl_trace_span(db->config.trace, "InnoDB", "redo log sync", db->log_sync.tag, db->log_start_ns,
-			      now_ns);
+		sl_trace_thread(db->config.trace, "InnoDB", "redo log sync", db->log_sync.tag,
+				db->log_start_ns, now_ns);
 	}
 	db->flushed_lsn = db->syncing_lsn;
 	db->log_busy = false;

@@ -44,8 +44,8 @@ static void committed(struct sl_timer *timer, int64_t now_ns)
 	sl_hist_add(&client->report.latency, now_ns - thread->start_ns);
 	client->report.read_ns += thread->read_ns;
 	if (client->env.trace) {
-		sl_trace_span(client->env.trace, "guest", "transaction", thread->waiter.tag, thread->start_ns,
-			      now_ns);
+		sl_trace_thread(client->env.trace, "guest", "transaction", thread->waiter.tag,
+				thread->start_ns, now_ns);
 	}
 	if (sl_client_count(client, now_ns)) {
 		begin(thread, now_ns);

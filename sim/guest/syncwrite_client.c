@@ -80,7 +80,7 @@ static void write_done(struct sl_timer *timer, int64_t now_ns)
 	}
 	sl_ledger_promise(client->env.ledger, now_ns, slot->group);
 	sl_hist_add(&client->report.latency, now_ns - slot->start_ns);
-	sl_trace_span(client->env.trace, "guest", "write", slot->call.tag, slot->start_ns, now_ns);
+	sl_trace_thread(client->env.trace, "guest", "write", slot->call.tag, slot->start_ns, now_ns);
 	if (sl_client_count(client, now_ns)) {
 		start_write(slot, now_ns);
 	}

@@ -36,7 +36,7 @@ static void call_end(struct nfsd_call *call, int64_t now_ns)
 
 	outer->stable = call->inner.stable;
 	if (nfsd->config.trace) {
-		sl_trace_span(nfsd->config.trace, "nfsd", "call", outer->tag, call->start_ns, now_ns);
+		sl_trace_thread(nfsd->config.trace, "nfsd", "call", outer->tag, call->start_ns, now_ns);
 	}
 	sl_slab_put(&nfsd->calls, call);
 	nfsd->idle_threads++;

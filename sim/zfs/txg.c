@@ -72,7 +72,7 @@ void sl_txg_written(struct sl_txg *txg, int64_t now_ns)
 	txg->synced++;
 	sl_history_synced(txg->history, txg->open - 1, now_ns);
 	if (txg->trace) {
-		sl_trace_span(txg->trace, "txg sync", "sync", txg->synced, txg->sync_start_ns, now_ns);
+		sl_trace_thread(txg->trace, "txg sync", "sync", txg->synced, txg->sync_start_ns, now_ns);
 	}
 	if (txg->on_synced) {
 		txg->on_synced(txg->arg, txg->open - 1, txg->closed_ns, now_ns);

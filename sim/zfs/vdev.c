@@ -63,8 +63,9 @@ static void trace_leaf(struct sl_vdev *vdev, const struct leaf *leaf, int64_t no
 	int64_t *done_ns = &vdev->done_ns[leaf->index];
 	int64_t began_ns = *done_ns > leaf->start_ns ? *done_ns : leaf->start_ns;
 
-	sl_trace_add(vdev->trace, &(struct sl_span){"disk", io_names[leaf->io->op], leaf->io->tag,
-						    leaf->start_ns, now_ns, now_ns - began_ns});
+	sl_trace_unit(vdev->trace, vdev->config.layer, leaf->index + 1,
+		      &(struct sl_span){"disk", io_names[leaf->io->op], leaf->io->tag, leaf->start_ns, now_ns,
+					now_ns - began_ns});
 	*done_ns = now_ns;
 }
 

@@ -375,7 +375,7 @@ static json_t *trace_event(json_t *doc, const char *ph, int i)
 	return NULL;
 }
 
-Test(trace, spans_become_events_in_microseconds_on_a_track_per_layer)
+Test(trace, a_thread_becomes_events_in_microseconds_on_a_track_of_its_own)
 {
 	struct sl_trace *trace = sl_trace_new(10);
 	const char *name, *cat;
@@ -383,8 +383,8 @@ Test(trace, spans_become_events_in_microseconds_on_a_track_per_layer)
 	json_t *doc;
 	int tid, op;
 
-	sl_trace_span(trace, "zil", "commit", 7, 12345, 20000);
-	sl_trace_span(trace, "nfs", "WRITE", 7, 10000, 25000);
+	sl_trace_thread(trace, "zil", "commit", 7, 12345, 20000);
+	sl_trace_thread(trace, "nfsd", "call", 7, 10000, 25000);
 	cr_assert_eq(sl_trace_count(trace), 2);
 	cr_assert_eq(sl_trace_get(trace, 1)->end_ns, 25000);
 	doc = trace_json(trace, "s3500/\"oltp2\"");
@@ -401,28 +401,115 @@ Test(trace, spans_become_events_in_microseconds_on_a_track_per_layer)
 	cr_assert_str_eq(name, "s3500/\"oltp2\"");
 	cr_assert_eq(
 	    json_unpack(trace_event(doc, "M", 2), "{s:i, s:{s:s}}", "tid", &tid, "args", "name", &name), 0);
-	cr_assert_str_eq(name, "zil");
+	cr_assert_str_eq(name, "zil 1");
 	cr_assert_eq(tid, 2);
 	cr_assert(trace_event(doc, "M", 3) == NULL);
 	json_decref(doc);
 	sl_trace_free(trace);
 }
 
-Test(trace, overlapping_spans_of_a_layer_get_tracks_of_their_own)
+Test(trace, threads_at_work_at_the_same_time_have_a_track_each)
 {
 	struct sl_trace *trace = sl_trace_new(10);
 	static const int expected[] = {1, 2, 1};
 	json_t *doc;
 
-	sl_trace_span(trace, "disk", "first", 1, 0, 100);
-	sl_trace_span(trace, "disk", "overlaps", 2, 50, 150);
-	sl_trace_span(trace, "disk", "after the first", 3, 100, 120);
+	sl_trace_thread(trace, "nfsd", "first", 1, 0, 100);
+	sl_trace_thread(trace, "nfsd", "overlaps", 2, 50, 150);
+	sl_trace_thread(trace, "nfsd", "after the first", 3, 100, 120);
 	doc = trace_json(trace, "x");
 	for (int i = 0; i < 3; i++) {
 		cr_assert_eq(json_integer_value(json_object_get(trace_event(doc, "X", i), "tid")),
 			     expected[i]);
 	}
 	json_decref(doc);
+	sl_trace_free(trace);
+}
+
+Test(trace, what_may_overlap_is_a_pair_of_asynchronous_events_with_an_id_of_its_own)
+{
+	struct sl_trace *trace = sl_trace_new(10);
+	const char *first, *second, *end;
+	double ts;
+	json_t *doc;
+
+	sl_trace_span(trace, "hypervisor", "NFS call", 1, 1000, 5000);
+	sl_trace_span(trace, "hypervisor", "NFS call", 1, 2000, 9000);
+	doc = trace_json(trace, "x");
+	cr_assert(trace_event(doc, "X", 0) == NULL);
+	cr_assert_eq(json_unpack(trace_event(doc, "b", 0), "{s:s}", "id", &first), 0);
+	cr_assert_eq(json_unpack(trace_event(doc, "b", 1), "{s:s}", "id", &second), 0);
+	cr_assert_str_neq(first, second, "one operation may have two calls in flight");
+	cr_assert_eq(json_unpack(trace_event(doc, "e", 0), "{s:s, s:F}", "id", &end, "ts", &ts), 0);
+	cr_assert_str_eq(end, first);
+	cr_assert_float_eq(ts, 5, 1e-9);
+	json_decref(doc);
+	sl_trace_free(trace);
+}
+
+Test(trace, a_disk_has_a_track_for_its_work_and_its_queue_beside_it)
+{
+	struct sl_trace *trace = sl_trace_new(10);
+	const char *name;
+	double ts, dur;
+	json_t *doc;
+
+	/* The second waits for the first: of its 8 us it is served for 3. */
+	sl_trace_unit(trace, "data vdev", 2, &(struct sl_span){"disk", "write", 1, 0, 5000, 5000});
+	sl_trace_unit(trace, "data vdev", 2, &(struct sl_span){"disk", "write", 2, 0, 8000, 3000});
+	doc = trace_json(trace, "x");
+	cr_assert_eq(json_unpack(trace_event(doc, "X", 1), "{s:F, s:F}", "ts", &ts, "dur", &dur), 0);
+	cr_assert_float_eq(ts, 5, 1e-9);
+	cr_assert_float_eq(dur, 3, 1e-9);
+	cr_assert_eq(json_unpack(trace_event(doc, "b", 0), "{s:s}", "name", &name), 0);
+	cr_assert_str_eq(name, "queued");
+	cr_assert_eq(json_unpack(trace_event(doc, "M", 1), "{s:{s:s}}", "args", "name", &name), 0);
+	cr_assert_str_eq(name, "disk: data vdev 2");
+	cr_assert(trace_event(doc, "M", 2) == NULL, "one lane");
+	json_decref(doc);
+	sl_trace_free(trace);
+}
+
+Test(trace, the_first_part_of_a_run_is_complete_and_says_where_it_ends)
+{
+	struct sl_trace *trace = sl_trace_new(100);
+	double until, ts;
+	json_t *doc;
+
+	sl_trace_first(trace, 1000);
+	/* Spans are told of when they end: one that began early comes late. */
+	for (int64_t i = 0; i < 10; i++) {
+		sl_trace_span(trace, "a", "b", 1, i * 200, i * 200 + 50);
+	}
+	sl_trace_span(trace, "a", "long", 1, 100, 5000);
+	/* 0, 200, ... 800 and the long one; what begins at 1000 is outside. */
+	cr_assert_eq(sl_trace_count(trace), 6);
+	cr_assert_eq(sl_trace_dropped(trace), 0);
+	cr_assert_eq(sl_trace_until(trace), 1000);
+	doc = trace_json(trace, "x");
+	cr_assert_eq(json_unpack(json_object_get(doc, "otherData"), "{s:F}", "complete_until_us", &until), 0);
+	cr_assert_float_eq(until, 1, 1e-9);
+	cr_assert_eq(json_unpack(trace_event(doc, "i", 0), "{s:F}", "ts", &ts), 0);
+	cr_assert_float_eq(ts, 1, 1e-9);
+	json_decref(doc);
+	sl_trace_free(trace);
+}
+
+Test(trace, a_trace_that_is_full_gets_shorter_and_has_no_holes)
+{
+	struct sl_trace *trace = sl_trace_new(10);
+
+	sl_trace_first(trace, 1600);
+	for (int64_t i = 0; i < 16; i++) {
+		sl_trace_span(trace, "a", "b", 1, i * 100, i * 100 + 10);
+	}
+	/* Ten fill it at 900; halved to 800, eight are left: 0, 100, ... 700. */
+	cr_assert_eq(sl_trace_until(trace), 800);
+	cr_assert_eq(sl_trace_count(trace), 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		cr_assert_eq(sl_trace_get(trace, i)->start_ns, 100 * (int64_t)i);
+	}
+	cr_assert_eq(sl_trace_dropped(trace), 0);
 	sl_trace_free(trace);
 }
 
@@ -439,7 +526,7 @@ Test(trace, spans_above_the_limit_are_counted_not_kept)
 	cr_assert_eq(sl_trace_dropped(trace), 5);
 	doc = trace_json(trace, "x");
 	cr_assert_eq(json_integer_value(json_object_get(json_object_get(doc, "otherData"), "dropped")), 5);
-	cr_assert(trace_event(doc, "X", 1999) != NULL);
+	cr_assert(trace_event(doc, "b", 1999) != NULL);
 	json_decref(doc);
 	sl_trace_free(trace);
 }
