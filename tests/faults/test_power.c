@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "loadgen/audit_log.h"
+#include "loadgen/fileio.h"
+#include "loadgen/syncwrite.h"
 #include "sim/base/outfile.h"
 #include "sim/serve/files.h"
 #include "tests/faults/promises.h"
@@ -296,5 +299,75 @@ Test(power, a_result_file_is_the_old_one_or_the_new_one)
 	cr_assert_eq(rig->wrong, 0);
 	cr_assert(rig->states > 10);
 	close(folder);
+	rig_free(rig);
+}
+
+/* What the audit after a cut of this machine may rely on: each line that came back is on the disk. */
+Test(power, a_list_of_acknowledgements_that_is_synced_is_so_line_by_line)
+{
+	struct rig *rig = rig_new();
+	struct sl_audit_log log;
+	struct sl_err err = {0};
+	uint32_t last;
+
+	cr_assert_eq(sl_audit_log_create(rig->store, 1, 512, true, &log, &err), 0, "%s", err.msg);
+	for (uint64_t i = 0; i < 5; i++) {
+		cr_assert_eq(sl_audit_log_add(&log, i, &err), 0);
+		last = sl_recorder_so_far()->count;
+		for (uint32_t r = 1; r < last; r++) { /* the file's name is 0 */
+			cr_assert(sl_record_durable(sl_recorder_so_far(), r, last), "call %u after line %lu",
+				  r, (unsigned long)i);
+		}
+		cr_assert(last >= 2 * (i + 2), "a write and a sync each");
+	}
+	sl_audit_log_close(&log);
+	rig_free(rig);
+}
+
+/* A load that leaves a sync out measures another disk than it says. */
+Test(power, syncwrite_waits_for_the_disk_after_each_write)
+{
+	struct rig *rig = rig_new();
+	struct sl_syncwrite_config config = {.path = rig->store,
+					     .block_bytes = 4096,
+					     .file_bytes = 65536,
+					     .unstable = true,
+					     .depth = 1,
+					     .limits = {.max_requests = 10}};
+	struct sl_load_result result;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_load_result_init(&result), 0);
+	cr_assert_eq(sl_syncwrite_run(&config, &result, &err), 0, "%s", err.msg);
+	cr_assert_eq(result.requests, 10);
+	cr_assert(syncs(sl_recorder_so_far()) >= 10, "%u", syncs(sl_recorder_so_far()));
+	sl_load_result_fini(&result);
+	rig_free(rig);
+}
+
+Test(power, fileio_syncs_as_often_as_it_counts)
+{
+	struct rig *rig = rig_new();
+	struct sl_fileio_load load = {.path = rig->root,
+				      .stages = SL_LOAD_PREPARE | SL_LOAD_RUN,
+				      .source = {.mode = SL_FILEIO_RNDWR,
+						 .files = 2,
+						 .file_bytes = 65536,
+						 .block_bytes = 16384,
+						 .fsync_every = 10,
+						 .max_requests = 40},
+				      .threads = 1,
+				      .depth = 1,
+				      .unstable = true,
+				      .fsync_end = true};
+	struct sl_load_result result;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_load_result_init(&result), 0);
+	cr_assert_eq(sl_fileio_load_run(&load, &result, &err), 0, "%s", err.msg);
+	/* Both files after each tenth request; before it each once, when it was filled. */
+	cr_assert(result.ops[SL_LOAD_OTHER] >= 8, "%lu", (unsigned long)result.ops[SL_LOAD_OTHER]);
+	cr_assert_eq(syncs(sl_recorder_so_far()), result.ops[SL_LOAD_OTHER] + 2);
+	sl_load_result_fini(&result);
 	rig_free(rig);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #define NUMBERS_MAX 96
@@ -45,6 +46,25 @@ long sl_trap_call(long nr, const unsigned long args[6])
 			    (long)args[5]);
 }
 
+/* A thread that blocks all signals would die of the next trap, so SIGSYS stays open. The mask that the
+ * handler returns to is the one that counts. */
+static long mask_change(const unsigned long args[6], ucontext_t *context)
+{
+	const uint64_t *set = (const uint64_t *)args[1];
+	uint64_t *old = (uint64_t *)args[2], now, wanted = set ? *set : 0;
+
+	memcpy(&now, &context->uc_sigmask, sizeof(now));
+	if (old) {
+		*old = now;
+	}
+	if (set) {
+		now = args[0] == SIG_BLOCK ? now | wanted : args[0] == SIG_UNBLOCK ? now & ~wanted : wanted;
+	}
+	now &= ~(1ull << (SIGSYS - 1));
+	memcpy(&context->uc_sigmask, &now, sizeof(now));
+	return 0;
+}
+
 static void on_sigsys(int signal, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -53,7 +73,8 @@ static void on_sigsys(int signal, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)signal;
-	regs[REG_RAX] = trap_fn(info->si_syscall, args);
+	regs[REG_RAX] = info->si_syscall == SYS_rt_sigprocmask ? mask_change(args, context)
+							       : trap_fn(info->si_syscall, args);
 	errno = saved;
 }
 
@@ -82,8 +103,9 @@ int sl_trap_install(const int *numbers, size_t count, sl_trap_fn *fn)
 
 	assert(count > 0 && count <= NUMBERS_MAX);
 	code[at++] = load(offsetof(struct seccomp_data, arch));
-	code[at++] = when(AUDIT_ARCH_X86_64, 0, count + 1);
+	code[at++] = when(AUDIT_ARCH_X86_64, 0, count + 2);
 	code[at++] = load(offsetof(struct seccomp_data, nr));
+	code[at++] = when(SYS_rt_sigprocmask, count + 1, 0);
 	for (size_t i = 0; i < count; i++) {
 		code[at++] = when((uint32_t)numbers[i], count - i, 0);
 	}
