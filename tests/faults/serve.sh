@@ -24,7 +24,7 @@ fault_start() {
 	log=$SCRATCH/log
 	: >"$log"
 	SL_FAULT=$1 SL_FAULT_STATE=$SCRATCH/state LD_PRELOAD=$FAULTS "$BIN/system_nfsd" --dir="$SCRATCH/store" \
-		--latency=100us ${2:-} >"$log" 2>&1 &
+		--latency=100us ${2:+"$2"} >"$log" 2>&1 &
 	SERVER=$!
 	PIDS="$PIDS $SERVER"
 	while ! grep -q ready "$log"; do
@@ -61,7 +61,7 @@ cycle() {
 	else
 		rc=0
 		wait "$SERVER" || rc=$?
-		[ "$rc" -lt 128 ] && [ "$rc" -gt 0 ] && [ -s "$log" ] || fail "$1 $2: $(what): ended with $rc: $(cat "$log")"
+		{ [ "$rc" -lt 128 ] && [ "$rc" -gt 0 ] && [ -s "$log" ]; } || fail "$1 $2: $(what): ended with $rc: $(cat "$log")"
 	fi
 	[ -s "$SCRATCH/acks" ] || return 0
 	server_start "$SCRATCH/log" --dir="$SCRATCH/store" --latency=100us

@@ -72,7 +72,7 @@ timeout 60 "$audit" bench d/nbd.sock slow 1 0.2 >rest || fail "not healed"
 # Commands that make no sense.
 for command in 'fly' 'latency' 'latency up' 'fail nobody' 'slow slow 0' 'slow slow x' 'pull slow 0' 'attach slow x' 'powercut x' 'status now please x y'; do
 	# shellcheck disable=SC2086 # words
-	expect_rc 1 "$sloglab" disk ctl d/control.sock $command
+	expect_rc 2 "$sloglab" disk ctl d/control.sock $command
 	one_line "$SCRATCH/err"
 done
 expect_rc 2 "$sloglab" disk ctl d/control.sock

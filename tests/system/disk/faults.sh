@@ -47,7 +47,7 @@ cycle() {
 	else
 		rc=0
 		wait "$SERVER" || rc=$?
-		[ "$rc" -lt 128 ] && [ "$rc" -gt 0 ] && [ -s log ] || fail "$1: $(what): ended with $rc: $(cat log)"
+		{ [ "$rc" -lt 128 ] && [ "$rc" -gt 0 ] && [ -s log ]; } || fail "$1: $(what): ended with $rc: $(cat log)"
 	fi
 	[ -s acks ] || return 0
 	disks_start plp,size=4MiB --latency-off
