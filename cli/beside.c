@@ -44,9 +44,10 @@ static void print_cell(const struct sl_result *result, const struct sl_cell *liv
 	sl_report_number(live->value, value, sizeof(value));
 	sl_report_number(modelled->value, expected, sizeof(expected));
 	sl_report_percent(sl_report_difference(live, modelled), error, sizeof(error));
-	fprintf(out, "live, %s on %s: %s where its own model(lab) says %s, %s\n",
+	fprintf(out, "live, %s on %s: %s%s where its own model(lab) says %s, %s\n",
 		sl_scenario_workload(result->scenario, live->workload)->name,
-		sl_scenario_variant_name(result->scenario, live->variant), value, expected, error);
+		sl_scenario_variant_name(result->scenario, live->variant), value, sl_report_mark(live),
+		expected, error);
 }
 
 void sl_beside_print(const struct sl_live *beside, FILE *out)

@@ -208,7 +208,7 @@ static int wake_measure(struct sl_live_rig *rig, struct probe *probe, double *re
 	if (rc == 0) {
 		rc = sl_live_server_timing(&rig->server, &timing, &calls, err);
 	}
-	*ret_beyond_ns = probe->flush_ns - (double)timing.modelled_p50_ns;
+	*ret_beyond_ns = probe->flush_ns - (double)timing.modelled_p50_wall_ns;
 	return rc;
 }
 

@@ -88,10 +88,7 @@ static void summary_print(const struct serve *s)
 	       (unsigned long long)sl_disks_requests(s->disks), (double)sl_hist_quantile(late, 0.5) / 1e3,
 	       late_ns / 1e3, median_ns / 1e3, sl_hist_mean(modelled) / 1e3,
 	       (double)sl_disks_credit_used(s->disks) / 1e6);
-	if (median_ns > 0 && late_ns > SL_SERVING_LATE_SHARE * median_ns) {
-		printf("timing not trustworthy: replies were late by a large part of the modelled latency; "
-		       "use --dilate\n");
-	}
+	sl_serving_trust_print(&s->serving, late, sl_hist_quantile(modelled, 0.5));
 }
 
 static int serve_run(struct serve *s, double dilate, struct sl_err *err)

@@ -419,9 +419,10 @@ static int run_finish(struct run *run, struct sl_report *report, struct sl_err *
 		return SL_EXIT_FAILED;
 	}
 	if (run->is_live && !run->live.trustworthy) {
-		sl_err_set(err, -ETIME,
-			   "timing not trustworthy: replies were late by more than 20 %% of the modelled "
-			   "latency; run again on a quieter machine");
+		sl_err_set(
+		    err, -ETIME,
+		    "timing not trustworthy: the warnings above say where and why; run again on a quieter "
+		    "machine, or with a larger --dilate");
 		return SL_EXIT_FAILED;
 	}
 	return SL_EXIT_OK;

@@ -148,21 +148,18 @@ static void summary_print(struct sl_serve *serve)
 {
 	struct sl_datastore *ds = sl_pool_server_datastore(serve->server);
 	const struct sl_datastore_timing *timing = ds ? sl_datastore_timing(ds) : NULL;
-	double late_ns, median_ns;
+	double median_wall_ns;
 
 	if (!timing) {
 		return;
 	}
-	late_ns = (double)sl_hist_quantile(&timing->lateness, 0.99);
-	median_ns = (double)sl_hist_quantile(&timing->modelled, 0.5) * serve->pace;
+	median_wall_ns = (double)sl_hist_quantile(&timing->modelled_model_ns, 0.5) * serve->pace;
 	printf("calls %llu; replies late by %.1f us (p50), %.1f us (p99); modelled latency of writes and "
 	       "commits %.1f us (p50)\n",
 	       (unsigned long long)sl_datastore_stats(ds)->calls,
-	       (double)sl_hist_quantile(&timing->lateness, 0.5) / 1e3, late_ns / 1e3, median_ns / 1e3);
-	if (median_ns > 0 && late_ns > SL_SERVING_LATE_SHARE * median_ns) {
-		puts("timing not trustworthy: replies were late by a large part of the modelled latency; use "
-		     "--dilate");
-	}
+	       (double)sl_hist_quantile(&timing->lateness_wall_ns, 0.5) / 1e3,
+	       (double)sl_hist_quantile(&timing->lateness_wall_ns, 0.99) / 1e3, median_wall_ns / 1e3);
+	sl_serving_trust_print(&serve->serving, &timing->lateness_wall_ns, (int64_t)median_wall_ns);
 }
 
 static int serve_open(struct sl_serve *serve, struct serve_options *o, const struct sl_box *box,

@@ -98,7 +98,8 @@ static void details_resources(const struct sl_report *report, struct sl_page *pa
 static void timing_row(const struct sl_report *report, const struct sl_timing *t, struct sl_page_table *table)
 {
 	const struct sl_scenario *sc = report->result->scenario;
-	const int64_t times[] = {t->modelled_p50_ns, t->lateness_p50_ns, t->lateness_p99_ns, t->null_rtt_ns};
+	const int64_t times[] = {t->modelled_p50_wall_ns, t->lateness_p50_wall_ns, t->lateness_p99_wall_ns,
+				 t->null_rtt_ns};
 
 	sl_page_row(table, NULL);
 	sl_page_put(table, NULL, "%s on %s", sl_scenario_workload(sc, t->workload)->name,
@@ -109,8 +110,8 @@ static void timing_row(const struct sl_report *report, const struct sl_timing *t
 		sl_report_time(times[k], text, sizeof(text));
 		sl_page_put(table, NULL, "%s", text);
 	}
-	sl_page_put(table, t->trustworthy ? "good" : "bad", "%s",
-		    t->trustworthy ? "trustworthy" : "not trustworthy");
+	sl_page_put(table, t->trustworthy ? "good" : "bad", "%s%s",
+		    t->trustworthy ? "trustworthy" : "not trustworthy: ", t->trust.reason);
 	sl_page_row_end(table);
 }
 

@@ -8,7 +8,6 @@
 #include "cli/live_lab.h"
 #include "cli/live_rig.h"
 #include "cli/measured.h"
-#include "cli/serving.h"
 #include "cli/signals.h"
 #include "cli/tempdir.h"
 #include "guests/needs.h"
@@ -82,21 +81,12 @@ static void loads_make(const struct job *job, struct group *group)
 	group->model_load.max_time_ns /= job->dilate;
 }
 
-/* Of several samples the worst timing is the one to judge by. */
-static void timing_keep(struct pair *pair, struct sl_timing *timing)
-{
-	timing->trustworthy =
-	    (double)timing->lateness_p99_ns <= SL_SERVING_LATE_SHARE * (double)timing->modelled_p50_ns;
-	if (pair->real.n_samples == 0 || timing->lateness_p99_ns > pair->timing.lateness_p99_ns) {
-		pair->timing = *timing;
-	}
-}
-
 static int sample(struct job *job, struct group *group, struct pair *pair, int i, struct sl_err *err)
 {
 	const struct sl_live_run run = {
 	    .box = &pair->box, .seed = job->options->run->seed + (uint64_t)i, .dilate = job->dilate};
 	struct sl_timing timing = {.variant = pair->variant, .workload = group->workload};
+	struct sl_trust_input input = {0};
 	struct sl_live_load_result result;
 	struct sl_live_calls before, after;
 	int rc = sl_live_rig_up(&group->rig, &run, err);
@@ -122,7 +112,9 @@ static int sample(struct job *job, struct group *group, struct pair *pair, int i
 									(after.writes - before.writes)
 								  : 0;
 		timing.null_rtt_ns = result.null_ns;
-		timing_keep(pair, &timing);
+		memcpy(input.waits, group->rig.waits, sizeof(input.waits));
+		input.measured_wall_ns = result.measure.elapsed_ns;
+		sl_measured_trust(&timing, &input, pair->real.n_samples == 0, &pair->timing);
 		sl_measured_sample(&pair->real, sl_scenario_workload(job->sc, group->workload), &result,
 				   job->dilate);
 	}
@@ -176,10 +168,8 @@ static int pair_keep(struct job *job, const struct group *group, struct pair *pa
 				 "not comparable with live: the model writes through a guest's page cache, "
 				 "the load has none");
 	}
-	if (!pair->timing.trustworthy) {
-		sl_measured_warn_late(&pair->real, "timing not trustworthy: replies", &pair->timing);
-		live->trustworthy = false;
-	}
+	sl_measured_warn_timing(&pair->real, &pair->timing);
+	live->trustworthy = live->trustworthy && pair->timing.trustworthy;
 	timings = realloc(live->timings, (size_t)(live->n_timings + 1) * sizeof(*timings));
 	if (!timings) {
 		return sl_err_set(err, -ENOMEM, "out of memory");

@@ -172,6 +172,9 @@ static int result_take(json_t *root, struct sl_live_load_result *ret, struct sl_
 		ret->measure.max_ns = (int64_t)figure(latency, "max");
 		ret->null_ns = (int64_t)figure(root, "null_call_ns");
 		ret->cpu_ns = (int64_t)figure(root, "cpu_ns");
+		ret->wait_wall_ns = json_is_integer(json_object_get(root, "cpu_wait_ns"))
+					? (int64_t)figure(root, "cpu_wait_ns")
+					: -1;
 		warnings_read(json_object_get(root, "warnings"), ret->warning, sizeof(ret->warning));
 	}
 	json_decref(root);

@@ -26,9 +26,10 @@ struct sl_live_load {
 
 struct sl_live_load_result {
 	struct sl_measure measure;
-	int64_t null_ns;   /* through libnfs: median round trip of a NULL call before the load */
-	int64_t cpu_ns;    /* of the generator itself during the measurement */
-	char warning[200]; /* what it says of itself and of this machine: saturated; "" = nothing */
+	int64_t null_ns;      /* through libnfs: median round trip of a NULL call before the load */
+	int64_t cpu_ns;       /* of the generator itself during the measurement */
+	int64_t wait_wall_ns; /* that its threads waited for a CPU meanwhile; negative = unknown */
+	char warning[200];    /* what it says of itself and of this machine: saturated; "" = nothing */
 };
 
 /*

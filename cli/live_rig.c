@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/signals.h"
 #include "cli/tempdir.h"
+#include "sim/base/clock.h"
+#include "sim/base/runwait.h"
 
 #define PORTMAP_PORT 111
 #define DISK_PATH SL_LIVE_EXPORT "/disk.img"
@@ -279,10 +282,63 @@ int sl_live_rig_up(struct sl_live_rig *rig, const struct sl_live_run *run, struc
 	return rc;
 }
 
+/* A wait that counts from here; what cannot be read is unknown to the end. */
+static void wait_begin(struct sl_trust_wait *wait, const struct sl_process *process)
+{
+	int64_t now_ns;
+
+	*wait = (struct sl_trust_wait){.present = true};
+	wait->unknown = sl_runwait_ns(process->pid, &now_ns) < 0;
+	wait->wait_wall_ns = -now_ns;
+}
+
+static void wait_end(struct sl_trust_wait *wait, const struct sl_process *process, int64_t wall_ns)
+{
+	int64_t now_ns;
+
+	wait->unknown = sl_runwait_ns(process->pid, &now_ns) < 0 || wait->unknown;
+	wait->wait_wall_ns += now_ns;
+	wait->wait_wall_ns = wait->wait_wall_ns > 0 ? wait->wait_wall_ns : 0; /* a thread may have ended */
+	wait->wall_ns = wall_ns;
+}
+
+static void waits_begin(struct sl_live_rig *rig)
+{
+	memset(rig->waits, 0, sizeof(rig->waits));
+	wait_begin(&rig->waits[SL_TRUST_SERVER], &rig->server.process);
+	if (rig->guest == SL_LIVE_DATABASE) {
+		wait_begin(&rig->waits[SL_TRUST_DATABASE], &rig->db.server);
+	}
+}
+
+/* The generator is gone by now: it told its own. Through libnfs it has one thread. */
+static void waits_end(struct sl_live_rig *rig, const struct sl_live_load_result *result, int64_t wall_ns)
+{
+	int threads = rig->guest == SL_LIVE_NO_GUEST ? 1 : (int)rig->workload->threads;
+
+	wait_end(&rig->waits[SL_TRUST_SERVER], &rig->server.process, wall_ns);
+	rig->waits[SL_TRUST_CLIENT] = (struct sl_trust_wait){.present = true,
+							     .unknown = result->wait_wall_ns < 0,
+							     .wait_wall_ns = result->wait_wall_ns,
+							     .abreast = threads};
+	if (rig->guest == SL_LIVE_DATABASE) {
+		wait_end(&rig->waits[SL_TRUST_DATABASE], &rig->db.server, wall_ns);
+		rig->waits[SL_TRUST_DATABASE].abreast = threads;
+	}
+}
+
 int sl_live_rig_load(struct sl_live_rig *rig, uint64_t seed, struct sl_live_load_result *ret,
 		     struct sl_err *err)
 {
-	return load_run(rig, false, seed, ret, err);
+	int64_t begin_ns = sl_clock_ns();
+	int rc;
+
+	waits_begin(rig);
+	rc = load_run(rig, false, seed, ret, err);
+	if (rc == 0) {
+		waits_end(rig, ret, sl_clock_ns() - begin_ns);
+	}
+	return rc;
 }
 
 void sl_live_rig_down(struct sl_live_rig *rig)

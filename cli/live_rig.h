@@ -13,6 +13,7 @@
 #include "guests/chain.h"
 #include "guests/mariadb.h"
 #include "guests/vdisk.h"
+#include "sim/serve/trust.h"
 
 enum sl_live_guest {
 	SL_LIVE_NO_GUEST, /* libnfs programs are clients of the datastore */
@@ -36,6 +37,8 @@ struct sl_live_rig {
 	const struct sl_workload *workload;
 	const struct sl_box *guest_box; /* memory and database settings of the guest */
 	enum sl_live_guest guest;
+	/* Of the last load: who took part, and how long it waited for a CPU meanwhile. */
+	struct sl_trust_wait waits[SL_TRUST_WHO];
 	/* private */
 	char prepared[PATH_MAX], store[PATH_MAX], data[PATH_MAX], url[128];
 	struct sl_live_server_config server_config;
@@ -50,7 +53,7 @@ struct sl_live_rig {
 int sl_live_rig_prepare(struct sl_live_rig *rig, struct sl_err *err);
 /* A copy of what was prepared, everything on it up, caches warm, latencies on. */
 int sl_live_rig_up(struct sl_live_rig *rig, const struct sl_live_run *run, struct sl_err *err);
-/* One run of the workload. */
+/* One run of the workload; sets rig->waits. */
 int sl_live_rig_load(struct sl_live_rig *rig, uint64_t seed, struct sl_live_load_result *ret,
 		     struct sl_err *err);
 /* Everything down, also what is half up; the copy is removed. */

@@ -41,6 +41,7 @@ struct server {
 	struct sl_io orders;
 	struct sl_loop *wall;
 	struct sl_pool_server *pool;
+	double dilate;
 };
 
 static struct sl_datastore *datastore_of(struct server *server)
@@ -62,14 +63,17 @@ static void answer_fill(struct server *server, struct answer *ret)
 
 	const struct sl_nfs3_stats *calls = sl_datastore_stats(datastore_of(server));
 
-	*ret = (struct answer){.calls = {(double)calls->reads, (double)calls->writes, (double)calls->commits,
-					 (double)calls->procs[NFS_WRITE].bytes},
-			       .timing = {.lateness_p50_ns = sl_hist_quantile(&t->lateness, 0.5),
-					  .lateness_p99_ns = sl_hist_quantile(&t->lateness, 0.99),
-					  .modelled_p50_ns = sl_hist_quantile(&t->modelled, 0.5),
-					  .modelled_p99_ns = sl_hist_quantile(&t->modelled, 0.99),
-					  .credit_used_ns = t->credit_used_ns},
-			       .errors = t->errors};
+	*ret = (struct answer){
+	    .calls = {(double)calls->reads, (double)calls->writes, (double)calls->commits,
+		      (double)calls->procs[NFS_WRITE].bytes},
+	    .timing = {.lateness_p50_wall_ns = sl_hist_quantile(&t->lateness_wall_ns, 0.5),
+		       .lateness_p99_wall_ns = sl_hist_quantile(&t->lateness_wall_ns, 0.99),
+		       .modelled_p50_wall_ns =
+			   sl_trust_wall_ns(sl_hist_quantile(&t->modelled_model_ns, 0.5), server->dilate),
+		       .modelled_p99_wall_ns =
+			   sl_trust_wall_ns(sl_hist_quantile(&t->modelled_model_ns, 0.99), server->dilate),
+		       .credit_used_ns = t->credit_used_ns},
+	    .errors = t->errors};
 }
 
 static void orders_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
@@ -108,6 +112,7 @@ static int server_build(struct server *server, const struct sl_live_server_confi
 					     }};
 	int rc;
 
+	server->dilate = config->dilate;
 	server->wall = sl_loop_new_wall(err);
 	if (!server->wall) {
 		return err->code;
@@ -246,10 +251,10 @@ int sl_live_server_timing(struct sl_live_server *server, struct sl_timing *ret,
 	int rc = ask(server, ORDER_TIMING, &answer, err);
 
 	if (rc == 0) {
-		ret->lateness_p50_ns = answer.timing.lateness_p50_ns;
-		ret->lateness_p99_ns = answer.timing.lateness_p99_ns;
-		ret->modelled_p50_ns = answer.timing.modelled_p50_ns;
-		ret->modelled_p99_ns = answer.timing.modelled_p99_ns;
+		ret->lateness_p50_wall_ns = answer.timing.lateness_p50_wall_ns;
+		ret->lateness_p99_wall_ns = answer.timing.lateness_p99_wall_ns;
+		ret->modelled_p50_wall_ns = answer.timing.modelled_p50_wall_ns;
+		ret->modelled_p99_wall_ns = answer.timing.modelled_p99_wall_ns;
 		ret->credit_used_ns = answer.timing.credit_used_ns;
 		*ret_calls = answer.calls;
 	}

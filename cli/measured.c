@@ -93,16 +93,29 @@ void sl_measured_warn_busy(struct sl_cell *cell, const char *whose, const struct
 	cell->untrusted = true;
 }
 
-void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing)
+void sl_measured_trust(const struct sl_timing *timing, struct sl_trust_input *input, bool first,
+		       struct sl_timing *kept)
 {
-	char late[32], modelled[32], text[160];
+	struct sl_timing judged = *timing;
 
-	sl_report_time(timing->lateness_p99_ns, late, sizeof(late));
-	sl_report_time(timing->modelled_p50_ns, modelled, sizeof(modelled));
-	(void)snprintf(text, sizeof(text), "%s were late by %s (p99) where %s (p50) is modelled", what, late,
-		       modelled);
-	sl_measured_warn(cell, text);
-	cell->untrusted = true;
+	input->lateness_p99_wall_ns = timing->lateness_p99_wall_ns;
+	input->modelled_p50_wall_ns = timing->modelled_p50_wall_ns;
+	sl_trust_judge(input, &judged.trust);
+	judged.trustworthy = judged.trust.verdict == SL_TRUST_YES;
+	if (first || sl_trust_worse(&judged.trust, &kept->trust)) {
+		*kept = judged;
+	}
+}
+
+void sl_measured_warn_timing(struct sl_cell *cell, const struct sl_timing *timing)
+{
+	char text[300];
+
+	if (!timing->trustworthy) {
+		(void)snprintf(text, sizeof(text), "timing not trustworthy: %s", timing->trust.reason);
+		sl_measured_warn(cell, text);
+		cell->untrusted = true;
+	}
 }
 
 void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload,

@@ -35,8 +35,12 @@ struct sl_measured_busy {
 void sl_measured_busy_add(struct sl_measured_busy *busy, double share);
 /* `whose`: "the guest's". Nothing where no run was. */
 void sl_measured_warn_busy(struct sl_cell *cell, const char *whose, const struct sl_measured_busy *busy);
-/* "WHAT were late by ... (p99) where ... (p50) is modelled" */
-void sl_measured_warn_late(struct sl_cell *cell, const char *what, const struct sl_timing *timing);
+/* Judges one sample on the wall clock; of several samples of a cell *kept is the worst. `input` takes its
+ * lateness and modelled time from *timing. */
+void sl_measured_trust(const struct sl_timing *timing, struct sl_trust_input *input, bool first,
+		       struct sl_timing *kept);
+/* Marks the cell and says why: "timing not trustworthy: ..."; nothing when it is. */
+void sl_measured_warn_timing(struct sl_cell *cell, const struct sl_timing *timing);
 /* Adds one run of `workload` on the wall clock to the cell, undilated. */
 void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload,
 			const struct sl_live_load_result *result, double dilate);

@@ -201,6 +201,11 @@ const struct sl_evidence *sl_report_evidence(const struct sl_report *report, int
 	return NULL;
 }
 
+const char *sl_report_mark(const struct sl_cell *cell)
+{
+	return cell->untrusted ? "?" : "";
+}
+
 const struct sl_timing *sl_report_timing(const struct sl_report *report, int variant, int workload)
 {
 	for (int i = 0; i < report->n_timings; i++) {

@@ -7,21 +7,23 @@
 #include <stdio.h>
 
 #include "sim/base/err.h"
+#include "sim/serve/trust.h"
 #include "sim/stack/fit.h"
 #include "sim/stack/result.h"
 
 struct sl_full; /* cli/full.h */
 
-/* How well the wall clock kept the modelled times of one live cell; all in ns. */
+/* How well the wall clock kept the modelled times of one live cell; all in ns of the wall clock. */
 struct sl_timing {
 	int variant, workload;
-	int64_t lateness_p50_ns, lateness_p99_ns; /* reply sent - modelled completion */
-	int64_t modelled_p50_ns, modelled_p99_ns; /* modelled latency of COMMIT and stable WRITE */
+	int64_t lateness_p50_wall_ns, lateness_p99_wall_ns; /* reply sent - modelled completion */
+	int64_t modelled_p50_wall_ns, modelled_p99_wall_ns; /* modelled latency of COMMIT and stable WRITE */
 	int64_t credit_used_ns;
 	int64_t null_rtt_ns; /* median round trip of a NULL call: what the model(lab) adds per call */
 	double reads, writes, commits; /* NFS calls per operation of the load */
 	double write_bytes;            /* of one WRITE */
-	bool trustworthy;              /* p99 lateness <= 20 % of the modelled median */
+	struct sl_trust trust;         /* the verdict, by sim/serve/trust.h, and why */
+	bool trustworthy;              /* trust.verdict is SL_TRUST_YES */
 };
 
 /* What a cell of engine vm leaves behind, of its last run. Texts are owned, as the programs printed them. */
@@ -99,6 +101,8 @@ const char *sl_report_variant(const struct sl_scenario *sc, int variant, char bu
 /* Share of the time in which the log device worked or was waited for, 0 without one. */
 double sl_report_log_share(const struct sl_cell *cell);
 
+/* What stands behind a measured value whose timing is not to be trusted, "" behind another. */
+const char *sl_report_mark(const struct sl_cell *cell);
 /* "148", "27.4", "0.151": at least three digits. */
 void sl_report_number(double value, char *buf, size_t size);
 /* "1.1", "14": a half width, two digits. */

@@ -88,13 +88,29 @@ static json_t *json_variants(const struct sl_report *report)
 	return array;
 }
 
+/* Who waited for a CPU, as shares of the measured time. */
+static json_t *json_waits(const struct sl_trust *trust)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < SL_TRUST_WHO; i++) {
+		if (trust->shares[i] >= 0) {
+			json_object_set_new(object, sl_trust_who_name((enum sl_trust_who)i),
+					    sl_json_figure(trust->shares[i]));
+		}
+	}
+	return object;
+}
+
 static json_t *json_cell_timing(const struct sl_timing *t)
 {
-	return json_pack("{s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:I, s:b}", "lateness_ns", "p50",
-			 (json_int_t)t->lateness_p50_ns, "p99", (json_int_t)t->lateness_p99_ns, "modelled_ns",
-			 "p50", (json_int_t)t->modelled_p50_ns, "p99", (json_int_t)t->modelled_p99_ns,
-			 "credit_used_ns", (json_int_t)t->credit_used_ns, "null_rtt_ns",
-			 (json_int_t)t->null_rtt_ns, "trustworthy", t->trustworthy);
+	return json_pack("{s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:I, s:b, s:o, s:o}", "lateness_ns", "p50",
+			 (json_int_t)t->lateness_p50_wall_ns, "p99", (json_int_t)t->lateness_p99_wall_ns,
+			 "modelled_ns", "p50", (json_int_t)t->modelled_p50_wall_ns, "p99",
+			 (json_int_t)t->modelled_p99_wall_ns, "credit_used_ns", (json_int_t)t->credit_used_ns,
+			 "null_rtt_ns", (json_int_t)t->null_rtt_ns, "trustworthy", t->trustworthy, "reason",
+			 t->trustworthy ? json_null() : sl_json_text(t->trust.reason), "cpu_wait",
+			 json_waits(&t->trust));
 }
 
 static json_t *json_evidence(const struct sl_evidence *e)
@@ -178,6 +194,9 @@ static json_t *json_cell(const struct sl_report *report, const struct sl_cell *c
 			    cell->has_published ? sl_json_figure(cell->error_pct) : json_null());
 	json_object_set_new(object, "role",
 			    cell->role == SL_ROLE_NONE ? json_null() : json_string(sl_role_name(cell->role)));
+	if (cell->engine == SL_ENGINE_LIVE || cell->engine == SL_ENGINE_VM) {
+		json_object_set_new(object, "trustworthy", json_boolean(sl_report_trusted(report, cell)));
+	}
 	if (timing && cell->engine == sl_report_real(report)) {
 		json_object_set_new(object, "timing", json_cell_timing(timing));
 	}
@@ -223,9 +242,11 @@ static void gains_append(const struct sl_report *report, enum sl_engine engine, 
 			sl_result_gain(report->result, w, engine, gain, sizeof(gain));
 		}
 		if (gain[0] != '\0') {
-			json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "workload",
-							       sl_scenario_workload(sc, w)->name, "engine",
-							       sl_engine_name(engine), "text", gain));
+			json_array_append_new(array,
+					      json_pack("{s:s, s:s, s:s, s:b}", "workload",
+							sl_scenario_workload(sc, w)->name, "engine",
+							sl_engine_name(engine), "text", gain, "trustworthy",
+							(int)sl_report_gain_trusted(report, w, engine)));
 		}
 	}
 }

@@ -1,5 +1,8 @@
 #include "cli/report_paired.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/json_text.h"
 #include "sim/base/json.h"
 #include "sim/stack/paired.h"
@@ -24,6 +27,14 @@ static int base_of(const struct sl_report *report, const struct comparison *c)
 	return -1;
 }
 
+static bool untrusted(const struct sl_report *report, const struct comparison *c)
+{
+	const struct sl_cell *base = sl_result_find(report->result, c->base, c->workload, c->engine),
+			     *cell = sl_result_find(report->result, c->variant, c->workload, c->engine);
+
+	return (base && !sl_report_trusted(report, base)) || (cell && !sl_report_trusted(report, cell));
+}
+
 static void each_variant(const struct sl_report *report, struct comparison *c, take_fn *take, void *arg)
 {
 	const struct sl_scenario *sc = report->result->scenario;
@@ -40,6 +51,12 @@ static void each_variant(const struct sl_report *report, struct comparison *c, t
 		snprintf(name, sizeof(name), "%s against %s", sl_report_variant(sc, c->variant, labels[0]),
 			 sl_report_variant(sc, c->base, labels[1]));
 		sl_paired_verdict(&c->paired, name, c->verdict, sizeof(c->verdict));
+		if (untrusted(report, c)) {
+			size_t used = strlen(c->verdict);
+
+			(void)snprintf(c->verdict + used, sizeof(c->verdict) - used,
+				       "; the timing is not trustworthy");
+		}
 		take(report, c, arg);
 	}
 }

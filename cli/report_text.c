@@ -76,7 +76,8 @@ static void put_value(struct sl_table *table, const struct sl_cell *cell)
 	if (cell) {
 		sl_report_number(cell->value, text, sizeof(text));
 	}
-	sl_table_put(table, SL_TINT_BOLD, "%s", text);
+	sl_table_put(table, cell && cell->untrusted ? SL_TINT_BAD : SL_TINT_BOLD, "%s%s", text,
+		     cell ? sl_report_mark(cell) : "");
 }
 
 static void put_live(struct sl_table *table, const struct sl_report *report, const struct sl_cell *live,
@@ -96,7 +97,7 @@ static void put_live(struct sl_table *table, const struct sl_report *report, con
 		sl_table_put(table, SL_TINT_NONE, "-");
 	}
 	if (timing) {
-		sl_report_time(timing->lateness_p99_ns, text, sizeof(text));
+		sl_report_time(timing->lateness_p99_wall_ns, text, sizeof(text));
 		sl_table_put(table, timing->trustworthy ? SL_TINT_NONE : SL_TINT_BAD, "%s", text);
 	} else {
 		sl_table_put(table, SL_TINT_NONE, "-");
@@ -206,8 +207,9 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 		sl_result_gain(report->result, w, engine, gain, sizeof(gain));
 		if (gain[0] != '\0') {
 			fprintf(out, "%s%s%s\n", prefix, gain,
-				sl_report_gain_trusted(report, w, engine) ? ""
-									  : "; not to be trusted, see below");
+				sl_report_gain_trusted(report, w, engine)
+				    ? ""
+				    : "; not to be trusted (?), see below");
 		}
 	}
 }
@@ -245,9 +247,9 @@ static void print_timings(const struct sl_report *report, FILE *out)
 		const struct sl_timing *t = &report->timings[i];
 		char late50[32], late99[32], modelled[32], rtt[32];
 
-		sl_report_time(t->lateness_p50_ns, late50, sizeof(late50));
-		sl_report_time(t->lateness_p99_ns, late99, sizeof(late99));
-		sl_report_time(t->modelled_p50_ns, modelled, sizeof(modelled));
+		sl_report_time(t->lateness_p50_wall_ns, late50, sizeof(late50));
+		sl_report_time(t->lateness_p99_wall_ns, late99, sizeof(late99));
+		sl_report_time(t->modelled_p50_wall_ns, modelled, sizeof(modelled));
 		fprintf(out, "timing of %s on %s: replies late by %s (p50), %s (p99) where %s is modelled",
 			sl_scenario_workload(sc, t->workload)->name, sl_scenario_variant_name(sc, t->variant),
 			late50, late99, modelled);

@@ -226,7 +226,8 @@ static int metrics_render(void *arg, FILE *out, struct sl_err *err)
 		fputs("# HELP sloglab_lateness_seconds Replies sent after the model says.\n"
 		      "# TYPE sloglab_lateness_seconds summary\n",
 		      out);
-		summary_render(out, "sloglab_lateness_seconds", "", &sl_datastore_timing(ds)->lateness);
+		summary_render(out, "sloglab_lateness_seconds", "",
+			       &sl_datastore_timing(ds)->lateness_wall_ns);
 	}
 	return 0;
 }
@@ -348,9 +349,10 @@ void sl_serve_status(struct sl_serve *serve, char *reply, size_t size)
 			       "connections %u calls %" PRIu64 " lateness_us p50 %.1f p99 %.1f modelled_us "
 			       "p50 %.1f p99 %.1f\n",
 			       sl_datastore_connections(ds), sl_datastore_stats(ds)->calls,
-			       (double)sl_hist_quantile(&timing->lateness, 0.5) / 1e3,
-			       (double)sl_hist_quantile(&timing->lateness, 0.99) / 1e3,
-			       (double)sl_hist_quantile(&timing->modelled, 0.5) / 1e3,
-			       (double)sl_hist_quantile(&timing->modelled, 0.99) / 1e3);
+			       (double)sl_hist_quantile(&timing->lateness_wall_ns, 0.5) / 1e3,
+			       (double)sl_hist_quantile(&timing->lateness_wall_ns, 0.99) / 1e3,
+			       (double)sl_hist_quantile(&timing->modelled_model_ns, 0.5) * serve->pace / 1e3,
+			       (double)sl_hist_quantile(&timing->modelled_model_ns, 0.99) * serve->pace /
+				   1e3);
 	}
 }

@@ -3,12 +3,16 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
+#include "sim/base/runwait.h"
 #include "sim/base/units.h"
+#include "sim/serve/trust.h"
 
 static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
 {
@@ -32,6 +36,10 @@ int sl_serving_init(struct sl_serving *serving, struct sl_err *err)
 	 * lateness tells. The kernel leaves the others 5 % even if we should never sleep. */
 	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK,
 				 &(struct sched_param){.sched_priority = 1});
+	serving->begin_ns = sl_clock_ns();
+	if (sl_runwait_ns(0, &serving->wait_begin_ns) < 0) {
+		serving->wait_begin_ns = -1;
+	}
 	serving->loop = sl_loop_new_wall(err);
 	if (!serving->loop) {
 		return err->code;
@@ -59,6 +67,26 @@ void sl_serving_fini(struct sl_serving *serving)
 	}
 	sl_loop_free(serving->loop);
 	serving->loop = NULL;
+}
+
+void sl_serving_trust_print(const struct sl_serving *serving, const struct sl_hist *lateness_wall_ns,
+			    int64_t modelled_p50_wall_ns)
+{
+	struct sl_trust_input input = {.lateness_p99_wall_ns = sl_hist_quantile(lateness_wall_ns, 0.99),
+				       .modelled_p50_wall_ns = modelled_p50_wall_ns,
+				       .measured_wall_ns = sl_clock_ns() - serving->begin_ns};
+	struct sl_trust_wait *own = &input.waits[SL_TRUST_SERVER];
+	struct sl_trust trust;
+	int64_t now_ns;
+
+	own->present = true;
+	own->unknown = serving->wait_begin_ns < 0 || sl_runwait_ns(0, &now_ns) < 0;
+	own->wait_wall_ns = own->unknown ? 0 : now_ns - serving->wait_begin_ns;
+	sl_trust_judge(&input, &trust);
+	if (trust.verdict != SL_TRUST_YES) {
+		printf("timing not trustworthy: %s%s\n", trust.reason,
+		       trust.verdict == SL_TRUST_UNKNOWN ? "" : "; use --dilate or a quieter machine");
+	}
 }
 
 int sl_serving_dilate(const char *text, double *ret, struct sl_err *err)

@@ -3,24 +3,30 @@
 #define SL_CLI_SERVING_H
 
 #include "sim/base/err.h"
+#include "sim/base/hist.h"
 #include "sim/base/loop.h"
 
 /* A reply may make up for this much lateness (LAB: a crowded machine stalls for up to 20 ms). */
 #define SL_SERVING_CREDIT_NS 20000000
-/* A run whose p99 lateness is a larger part of the modelled median says so (decision 0003). */
-#define SL_SERVING_LATE_SHARE 0.2
 #define SL_SERVING_DILATE_MAX 1e6
 
 struct sl_serving {
 	struct sl_loop *loop; /* owned */
 	struct sl_io stop;
-	int signal; /* that ended the loop; 0 = none */
+	int signal;            /* that ended the loop; 0 = none */
+	int64_t begin_ns;      /* of the wall clock */
+	int64_t wait_begin_ns; /* what we had waited for a CPU by then; negative = unknown */
 };
 
 /* A fresh wall loop that SIGINT, SIGTERM and SIGHUP stop. Asks for real-time scheduling. Release with
  * sl_serving_fini, also after an error. */
 int sl_serving_init(struct sl_serving *serving, struct sl_err *err);
 void sl_serving_fini(struct sl_serving *serving);
+
+/* The last words: "timing not trustworthy: ..." and why, by the one rule (sim/serve/trust.h), or nothing. The
+ * clients are somewhere else: of waits for a CPU only our own count. */
+void sl_serving_trust_print(const struct sl_serving *serving, const struct sl_hist *lateness_wall_ns,
+			    int64_t modelled_p50_wall_ns);
 
 /* A dilation as a user writes it: 1e-6 .. 1e6, NULL = 1. Errors begin with "--dilate: ". */
 int sl_serving_dilate(const char *text, double *ret, struct sl_err *err);

@@ -229,9 +229,9 @@ static void lateness_parse(const char *disks, struct sl_vm_sample *ret)
 	if (at &&
 	    /* NOLINTNEXTLINE(cert-err34-c): numbers of our own disk server */
 	    sscanf(at, "lateness_us p50 %lf p99 %lf modelled_us p50 %lf", &late50, &late99, &modelled) == 3) {
-		ret->late_p50_ns = (int64_t)(late50 * 1e3);
-		ret->late_p99_ns = (int64_t)(late99 * 1e3);
-		ret->modelled_p50_ns = (int64_t)(modelled * 1e3);
+		ret->late_p50_wall_ns = (int64_t)(late50 * 1e3);
+		ret->late_p99_wall_ns = (int64_t)(late99 * 1e3);
+		ret->modelled_p50_wall_ns = (int64_t)(modelled * 1e3);
 	}
 }
 

@@ -17,9 +17,10 @@ struct sl_vm_cell {
 
 struct sl_vm_sample {
 	struct sl_live_load_result load;
-	struct sl_evidence evidence;                       /* owned; variant and workload are the caller's */
-	double guest_cpu_ns, storage_cpu_ns;               /* CPU time of the VMs during the load */
-	int64_t late_p50_ns, late_p99_ns, modelled_p50_ns; /* of the disk server, on the wall */
+	struct sl_evidence evidence;         /* owned; variant and workload are the caller's */
+	double guest_cpu_ns, storage_cpu_ns; /* CPU time of the VMs during the load */
+	int64_t late_p50_wall_ns, late_p99_wall_ns,
+	    modelled_p50_wall_ns; /* of the disk server, on the wall */
 };
 
 /* Leaves the lab with the latency of its disks off. On success *ret is the caller's, see

@@ -99,9 +99,9 @@ static void sample_read(const json_t *cell, struct sl_vm_sample *ret)
 	m->p999_ns = (int64_t)number(cell, "p999_ns");
 	m->max_ns = (int64_t)number(cell, "max_ns");
 	(void)snprintf(ret->load.warning, sizeof(ret->load.warning), "%s", warning ? warning : "");
-	ret->late_p50_ns = (int64_t)number(cell, "late_p50_ns");
-	ret->late_p99_ns = (int64_t)number(cell, "late_p99_ns");
-	ret->modelled_p50_ns = (int64_t)number(cell, "modelled_p50_ns");
+	ret->late_p50_wall_ns = (int64_t)number(cell, "late_p50_ns");
+	ret->late_p99_wall_ns = (int64_t)number(cell, "late_p99_ns");
+	ret->modelled_p50_wall_ns = (int64_t)number(cell, "modelled_p50_ns");
 	e->log_writes = (uint64_t)number(cell, "log_writes");
 	e->data_writes = (uint64_t)number(cell, "data_writes");
 	e->data_flushes = (uint64_t)number(cell, "data_flushes");
@@ -144,10 +144,11 @@ int sl_vm_kept_add(struct sl_vm_kept *kept, const char *variant, const char *wor
 	    (json_int_t)m->mean_ns, "p50_ns", (json_int_t)m->p50_ns, "p95_ns", (json_int_t)m->p95_ns,
 	    "p99_ns", (json_int_t)m->p99_ns, "p999_ns", (json_int_t)m->p999_ns, "max_ns",
 	    (json_int_t)m->max_ns, "warning", sl_json_text(sample->load.warning), "late_p50_ns",
-	    (json_int_t)sample->late_p50_ns, "late_p99_ns", (json_int_t)sample->late_p99_ns,
-	    "modelled_p50_ns", (json_int_t)sample->modelled_p50_ns, "log_writes", (json_int_t)e->log_writes,
-	    "data_writes", (json_int_t)e->data_writes, "data_flushes", (json_int_t)e->data_flushes,
-	    "guest_busy", e->guest_busy, "storage_busy", e->storage_busy, "host_busy", e->host_busy);
+	    (json_int_t)sample->late_p50_wall_ns, "late_p99_ns", (json_int_t)sample->late_p99_wall_ns,
+	    "modelled_p50_ns", (json_int_t)sample->modelled_p50_wall_ns, "log_writes",
+	    (json_int_t)e->log_writes, "data_writes", (json_int_t)e->data_writes, "data_flushes",
+	    (json_int_t)e->data_flushes, "guest_busy", e->guest_busy, "storage_busy", e->storage_busy,
+	    "host_busy", e->host_busy);
 
 	if (!cell || json_object_set_new(cell, "zpool_status", sl_json_text(e->zpool_status)) < 0 ||
 	    json_object_set_new(cell, "zpool_iostat", sl_json_text(e->zpool_iostat)) < 0 ||

@@ -9,7 +9,6 @@
 #include "cli/lab_life.h"
 #include "cli/live_lab.h"
 #include "cli/measured.h"
-#include "cli/serving.h"
 #include "cli/signals.h"
 #include "cli/vm_cell.h"
 #include "cli/vm_costs.h"
@@ -168,18 +167,18 @@ static int timing_keep(struct job *job, const struct sl_cell *cell, const struct
 	struct sl_live *live = job->live;
 	struct sl_timing timing = {.variant = cell->variant,
 				   .workload = cell->workload,
-				   .lateness_p50_ns = sample->late_p50_ns,
-				   .lateness_p99_ns = sample->late_p99_ns,
-				   .modelled_p50_ns = sample->modelled_p50_ns};
+				   .lateness_p50_wall_ns = sample->late_p50_wall_ns,
+				   .lateness_p99_wall_ns = sample->late_p99_wall_ns,
+				   .modelled_p50_wall_ns = sample->modelled_p50_wall_ns};
 	struct sl_timing *timings;
 
-	timing.trustworthy =
-	    (double)timing.lateness_p99_ns <= SL_SERVING_LATE_SHARE * (double)timing.modelled_p50_ns;
+	struct sl_trust_input input = {.measured_wall_ns = sample->load.measure.elapsed_ns};
+
 	for (int i = 0; i < live->n_timings; i++) {
 		struct sl_timing *old = &live->timings[i];
 
 		if (old->variant == cell->variant && old->workload == cell->workload) {
-			*old = timing.lateness_p99_ns > old->lateness_p99_ns ? timing : *old;
+			sl_measured_trust(&timing, &input, false, old);
 			return 0;
 		}
 	}
@@ -188,7 +187,7 @@ static int timing_keep(struct job *job, const struct sl_cell *cell, const struct
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	live->timings = timings;
-	live->timings[live->n_timings++] = timing;
+	sl_measured_trust(&timing, &input, true, &live->timings[live->n_timings++]);
 	return 0;
 }
 
@@ -323,8 +322,8 @@ static void warn_late(const struct job *job, struct sl_cell *cell)
 	for (int i = 0; i < job->live->n_timings; i++) {
 		const struct sl_timing *t = &job->live->timings[i];
 
-		if (t->variant == cell->variant && t->workload == cell->workload && !t->trustworthy) {
-			sl_measured_warn_late(cell, "on the wall, the disks", t);
+		if (t->variant == cell->variant && t->workload == cell->workload) {
+			sl_measured_warn_timing(cell, t);
 		}
 	}
 }

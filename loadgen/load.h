@@ -57,6 +57,7 @@ struct sl_load_result {
 	struct sl_hist queue;
 	uint64_t queued;         /* open loop: due at the end, but not begun */
 	int64_t user_ns, cpu_ns; /* of this process during the measurement: user, user + system */
+	int64_t cpu_wait_ns;     /* its threads' waits for a CPU meanwhile, summed; negative = unknown */
 	double machine_busy;     /* share of all CPUs of this machine in use, negative = unknown */
 	bool interrupted;
 	struct sl_load_sample *samples; /* at most SL_LOAD_SAMPLES_MAX */

@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 
 #include "sim/base/clock.h"
+#include "sim/base/runwait.h"
 
 #define STALL_DEFAULT_NS 30000000000
 #define NAP_MAX_NS 100000000
+#define WAIT_LOOK_NS 100000000
 
 /* user, nice, system, idle, iowait, irq, softirq, steal: the first line of /proc/stat (proc(5)). */
 static void machine_read(struct sl_meter_cpu *ret)
@@ -50,6 +52,7 @@ int sl_load_result_init(struct sl_load_result *result)
 {
 	memset(result, 0, sizeof(*result));
 	result->machine_busy = -1;
+	result->cpu_wait_ns = -1;
 	if (sl_hist_init(&result->latency) < 0 || sl_hist_init(&result->queue) < 0) {
 		sl_load_result_fini(result);
 		return -ENOMEM;
@@ -89,11 +92,28 @@ int sl_meter_start(struct sl_meter *meter, const struct sl_load_limits *limits, 
 	return 0;
 }
 
+/* The most that was seen: of threads that have ended nothing can be read any more. */
+static void wait_look(struct sl_meter *meter)
+{
+	int64_t wait_ns;
+
+	if (meter->wait_begin_ns >= 0 && sl_runwait_ns(0, &wait_ns) == 0 && wait_ns > meter->wait_last_ns) {
+		meter->wait_last_ns = wait_ns;
+	}
+}
+
 static void measuring_begin(struct sl_meter *meter)
 {
+	int rc;
+
 	if (!meter->measuring) {
 		meter->measuring = true;
 		meter->cpu = cpu_read();
+		rc = sl_runwait_ns(0, &meter->wait_begin_ns);
+		if (rc < 0) {
+			meter->wait_begin_ns = rc;
+		}
+		meter->wait_last_ns = meter->wait_begin_ns;
 	}
 }
 
@@ -176,6 +196,10 @@ int sl_meter_turn(struct sl_meter *meter, int64_t now_ns, struct sl_err *err)
 	if (now_ns >= meter->begin_ns) {
 		measuring_begin(meter);
 	}
+	if (meter->measuring && now_ns - meter->wait_look_ns >= WAIT_LOOK_NS) {
+		meter->wait_look_ns = now_ns;
+		wait_look(meter);
+	}
 	if (limits->interval_ns > 0 && now_ns >= meter->sample_end_ns) {
 		sample_close(meter, now_ns);
 		/* After a stall the ticks that were missed are not made up. */
@@ -238,6 +262,10 @@ void sl_meter_stop(struct sl_meter *meter, int64_t now_ns)
 	}
 	if (meter->measuring) {
 		cpu_result(&meter->cpu, result);
+		wait_look(meter);
+		if (meter->wait_begin_ns >= 0) {
+			result->cpu_wait_ns = meter->wait_last_ns - meter->wait_begin_ns;
+		}
 	}
 }
 

@@ -21,6 +21,10 @@ struct sl_meter {
 	uint64_t sample_requests;
 	uint64_t sample_ops[SL_LOAD_OPS], sample_errors;
 	struct sl_meter_cpu cpu; /* when the measurement began */
+	/* Waits for a CPU: when the measurement began (negative errno: unknown), and by the last look, which
+	 * is taken now and then, since a thread that has ended no longer tells. */
+	int64_t wait_begin_ns, wait_last_ns;
+	int64_t wait_look_ns; /* when that was */
 	bool measuring;
 	struct sl_hist interval;
 };

@@ -206,6 +206,11 @@ static json_t *measured_json(const struct program *program)
 		json_object_set_new(doc, "queue_ns", latency_json(&result->queue));
 		json_object_set_new(doc, "queued", json_integer((json_int_t)result->queued));
 	}
+	if (doc) {
+		json_object_set_new(doc, "cpu_wait_ns",
+				    result->cpu_wait_ns < 0 ? json_null()
+							    : json_integer((json_int_t)result->cpu_wait_ns));
+	}
 	return doc;
 }
 

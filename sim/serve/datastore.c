@@ -151,8 +151,8 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	}
 	ds->pacer = sl_pacer_new(ds->loop, config->model_loop, config->store, config->credit_cap_ns);
 	ds->conns.buf = malloc(DATASTORE_BUF_BYTES);
-	if (!ds->pacer || !ds->conns.buf || sl_hist_init(&ds->timing.lateness) ||
-	    sl_hist_init(&ds->timing.modelled)) {
+	if (!ds->pacer || !ds->conns.buf || sl_hist_init(&ds->timing.lateness_wall_ns) ||
+	    sl_hist_init(&ds->timing.modelled_model_ns)) {
 		return sl_err_set(err, -ENOMEM, "out of memory for the datastore");
 	}
 	sl_pacer_store(ds->pacer)->on_synced = store_synced;
@@ -169,7 +169,7 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	ds->conns.affinity = &ds->affinity;
 	ds->conns.late =
 	    (struct sl_dues_sink){.loop = config->loop,
-				  .lateness = &ds->timing.lateness,
+				  .lateness = &ds->timing.lateness_wall_ns,
 				  .credit_cap_ns = config->credit_cap_ns > 0 ? config->credit_cap_ns : 0};
 	ds->conns.timed = config->model_loop != NULL;
 	ds->conns.idle_ns = config->idle_ns ? config->idle_ns : IDLE_NS;
@@ -240,8 +240,8 @@ void sl_datastore_kill(struct sl_datastore *ds)
 	if (ds->tree) {
 		ds->tree->ops->free(ds->tree);
 	}
-	sl_hist_fini(&ds->timing.lateness);
-	sl_hist_fini(&ds->timing.modelled);
+	sl_hist_fini(&ds->timing.lateness_wall_ns);
+	sl_hist_fini(&ds->timing.modelled_model_ns);
 	free(ds->conns.buf);
 	free(ds);
 }
@@ -265,8 +265,8 @@ const struct sl_datastore_timing *sl_datastore_timing(struct sl_datastore *ds)
 {
 	struct sl_files_syncs syncs;
 
-	sl_hist_reset(&ds->timing.modelled);
-	sl_hist_merge(&ds->timing.modelled, sl_pacer_modelled(ds->pacer));
+	sl_hist_reset(&ds->timing.modelled_model_ns);
+	sl_hist_merge(&ds->timing.modelled_model_ns, sl_pacer_modelled(ds->pacer));
 	ds->timing.credit_used_ns = sl_pacer_credit_used(ds->pacer);
 	syncs = sl_files_syncs(ds->tree);
 	ds->timing.host_syncs = syncs.count;

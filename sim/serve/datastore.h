@@ -53,9 +53,9 @@ struct sl_datastore_config {
 
 /* Lateness of replies against the model: what tells whether the timing can be trusted. */
 struct sl_datastore_timing {
-	struct sl_hist lateness; /* reply sent - when it could have left (modelled completion, arrival), ns,
-				    timed calls */
-	struct sl_hist modelled; /* modelled latency, see sl_pacer_modelled, ns */
+	struct sl_hist lateness_wall_ns;  /* reply sent - when it could have left (modelled completion,
+				     arrival), ns,  timed calls */
+	struct sl_hist modelled_model_ns; /* modelled latency, see sl_pacer_modelled; without the dilation */
 	int64_t credit_used_ns;
 	uint64_t host_syncs; /* host_durable: waits for the host's disk, and their time */
 	int64_t host_sync_ns;

@@ -77,7 +77,7 @@ struct sl_cell {
 	bool has_published;
 	double dilate;     /* modelled times were so many times as long on the wall; 0 = not on the wall */
 	bool untrusted;    /* measured, but of something else than was asked for: `warning` says of what */
-	char warning[400]; /* "" = none */
+	char warning[600]; /* "" = none */
 };
 
 #define SL_SUBSTITUTIONS_MAX 16

@@ -153,8 +153,9 @@ static void report(struct sl_datastore *ds)
 	       stats->writes, stats->commits, stats->garbage);
 	printf("lateness_p50_ns %" PRId64 " lateness_p99_ns %" PRId64 " modelled_p50_ns %" PRId64
 	       " credit_ns %" PRId64 "\n",
-	       sl_hist_quantile(&timing->lateness, 0.5), sl_hist_quantile(&timing->lateness, 0.99),
-	       sl_hist_quantile(&timing->modelled, 0.5), timing->credit_used_ns);
+	       sl_hist_quantile(&timing->lateness_wall_ns, 0.5),
+	       sl_hist_quantile(&timing->lateness_wall_ns, 0.99),
+	       sl_hist_quantile(&timing->modelled_model_ns, 0.5), timing->credit_used_ns);
 	printf("duplicates %" PRIu64 " host_syncs %" PRIu64 " errors %" PRIu64 "\n", stats->duplicates,
 	       timing->host_syncs, timing->errors);
 }

@@ -65,7 +65,7 @@ static inline void made_init(struct made *m, bool live)
 		made_cell(m, 0, 0, SL_ENGINE_MODEL_LAB, 60);
 		made_cell(m, 0, 0, SL_ENGINE_LIVE, 58);
 		m->timing = (struct sl_timing){
-		    .lateness_p99_ns = 400000, .modelled_p50_ns = 9000000, .trustworthy = true};
+		    .lateness_p99_wall_ns = 400000, .modelled_p50_wall_ns = 9000000, .trustworthy = true};
 		m->report.timings = &m->timing;
 		m->report.n_timings = 1;
 		snprintf(m->result.substitutions[0], sizeof(m->result.substitutions[0]), "<s>ESXi</s>");

@@ -195,3 +195,49 @@ Test(table, aligns_by_columns_on_the_screen)
 	free(text);
 	sl_table_free(table);
 }
+
+/* The live cell of made_init, judged as starved: 30 % where 10 % is allowed. */
+static void made_untrusted(struct made *m)
+{
+	const struct sl_trust_input input = {
+	    .lateness_p99_wall_ns = 400000,
+	    .modelled_p50_wall_ns = 9000000,
+	    .measured_wall_ns = 10000000000,
+	    .waits = {[SL_TRUST_CLIENT] = {.present = true, .wait_wall_ns = 3000000000}}};
+
+	made_init(m, true);
+	for (int i = 0; i < m->result.n_cells; i++) {
+		m->result.cells[i].untrusted = m->result.cells[i].engine == SL_ENGINE_LIVE;
+	}
+	sl_trust_judge(&input, &m->timing.trust);
+	m->timing.trustworthy = m->timing.trust.verdict == SL_TRUST_YES;
+	cr_assert(!m->timing.trustworthy);
+}
+
+Test(trust, an_untrusted_figure_is_marked_in_table_json_and_page)
+{
+	struct made m;
+	struct sl_err err = {0};
+	char *text = NULL, *json, *page;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	made_untrusted(&m);
+	cr_assert_eq(sl_report_text(&m.report, out, &err), 0);
+	fclose(out);
+	cr_expect(strstr(text, " 58.0? "), "the measured value: %s", text);
+	cr_expect(!strstr(text, " 60.0?"), "the model's is not marked: %s", text);
+	json = rendered(sl_report_json, &m);
+	cr_expect(strstr(json, "\"reason\": \"waits for a CPU took 30 % of the measured time (load 30 %)\""),
+		  "%s", json);
+	cr_expect(strstr(json, "\"load\": 0.3"), "%s", json);
+	cr_expect(!strstr(json, "\"database\""), "who took no part is left out: %s", json);
+	page = rendered(sl_report_html, &m);
+	cr_expect(strstr(page, "<span class=\"tag bad\">not to be trusted</span>"), "%s", page);
+	cr_expect(strstr(page, "not trustworthy: waits for a CPU took 30 %"), "%s", page);
+	assert_well_formed(page);
+	free(text);
+	free(json);
+	free(page);
+	made_fini(&m);
+}
