@@ -207,9 +207,8 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 		sl_result_gain(report->result, w, engine, gain, sizeof(gain));
 		if (gain[0] != '\0') {
 			fprintf(out, "%s%s%s\n", prefix, gain,
-				sl_report_gain_trusted(report, w, engine)
-				    ? ""
-				    : "; not to be trusted (?), see below");
+				sl_report_gain_trusted(report, w, engine) ? ""
+									  : "; not to be trusted, see below");
 		}
 	}
 }
