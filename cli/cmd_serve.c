@@ -24,7 +24,7 @@
 struct serve_options {
 	struct sl_words operands, set, variant;
 	const char *dir, *bind, *export_path, *control, *metrics, *dilate, *squash;
-	uint64_t port, portmap, interval_s, seed, anon_uid, anon_gid;
+	uint64_t port, portmap, interval_s, seed, anon_uid, anon_gid, connections;
 	bool no_credit, quiet, latency_off, read_only, host_durable;
 	char control_path[PATH_MAX];
 };
@@ -180,6 +180,7 @@ static int serve_open(struct sl_serve *serve, struct serve_options *o, const str
 			  .anon_uid = (uint32_t)o->anon_uid,
 			  .anon_gid = (uint32_t)o->anon_gid,
 			  .read_only = o->read_only,
+			  .max_connections = (uint32_t)o->connections,
 			  .host_durable = o->host_durable,
 			  .progress = recovery_show,
 			  .progress_arg = o,
@@ -251,6 +252,7 @@ static void options_default(struct serve_options *o)
 	    .bind = "127.0.0.1",
 	    .port = NFS_PORT,
 	    .portmap = geteuid() == 0 ? PORTMAP_PORT : 0,
+	    .connections = SL_DATASTORE_MAX_CONNECTIONS,
 	    .interval_s = isatty(STDOUT_FILENO) ? INTERVAL_TERMINAL_S : INTERVAL_FILE_S,
 	    .seed = 1,
 	    .squash = squash_words[SL_NFS3_SQUASH_NONE],
@@ -293,6 +295,8 @@ static int options_parse(const struct sl_command *self, int argc, char **argv, s
 	     UINT32_MAX},
 	    {"anon-gid", "N", "group number of nobody (default: 65534)", SL_OPT_NUMBER, &o->anon_gid, 1,
 	     UINT32_MAX},
+	    {"connections", "N", "clients at a time (default: 256); more are turned away", SL_OPT_NUMBER,
+	     &o->connections, 1, 65536},
 	    {"read-only", NULL, "clients change nothing", SL_OPT_FLAG, &o->read_only, 0, 0},
 	    {"host-durable", NULL, "stable data survives a crash of this machine too (fdatasync)",
 	     SL_OPT_FLAG, &o->host_durable, 0, 0},

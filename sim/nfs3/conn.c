@@ -16,8 +16,10 @@
 
 #define MARK_BYTES 4u
 #define MARK_LAST 0x80000000u
-/* Replies made or promised before calls are left undecoded. One READ or READDIR may go beyond. */
+/* Replies made or promised before calls are left undecoded: of a connection, and of all, each having its
+ * share. One READ or READDIR of each may go beyond. */
 #define OUT_MAX (4u << 20)
+#define OUT_ALL_MAX (64u << 20)
 /* Input kept for a caller that goes on feeding a busy connection. */
 #define IN_MAX (16u << 20)
 
@@ -465,6 +467,7 @@ struct sl_nfs3_conn *sl_nfs3_conn_new(struct sl_nfs3 *srv, void (*output)(void *
 		return NULL;
 	}
 	conn->srv = srv;
+	srv->connections++;
 	conn->output = output;
 	conn->output_arg = arg;
 	conn->notify.fire = notify_fire;
@@ -512,6 +515,7 @@ void sl_nfs3_conn_free(struct sl_nfs3_conn *conn)
 	if (conn->notify.armed) {
 		sl_loop_cancel(conn->srv->config.loop, &conn->notify);
 	}
+	conn->srv->connections--;
 	sl_buf_fini(&conn->in);
 	sl_buf_fini(&conn->record);
 	sl_buf_fini(&conn->out);
@@ -529,10 +533,18 @@ int sl_nfs3_conn_input(struct sl_nfs3_conn *conn, int64_t arrival_ns, const void
 	return conn->failed;
 }
 
+/* Clients that do not take their replies hold no more together than a few do alone. */
+static size_t out_max(const struct sl_nfs3 *srv)
+{
+	size_t share = OUT_ALL_MAX / srv->connections;
+
+	return share < OUT_MAX ? share : OUT_MAX;
+}
+
 bool sl_nfs3_conn_busy(const struct sl_nfs3_conn *conn)
 {
 	return conn->failed == 0 && (conn->in_flight >= conn->srv->config.max_in_flight ||
-				     sl_buf_size(&conn->out) + conn->promised >= OUT_MAX);
+				     sl_buf_size(&conn->out) + conn->promised >= out_max(conn->srv));
 }
 
 int sl_nfs3_conn_error(const struct sl_nfs3_conn *conn)

@@ -99,7 +99,7 @@ struct sl_nfs3 {
 	struct sl_mounts mounts;
 	struct sl_timer settle; /* of a tree that settles: once for all calls of an instant */
 	uint64_t next_tag;
-	uint32_t in_service;
+	uint32_t in_service, connections;
 	bool closing; /* freed by its owner, kept for the calls in service */
 };
 

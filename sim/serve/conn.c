@@ -317,6 +317,12 @@ int sl_conn_open(struct sl_conns *conns, int fd)
 	struct sl_conn *conn;
 
 	if (conns->count >= conns->max && !room_make(conns)) {
+		if (!conns->refused) {
+			sl_notice_say(conns->notice,
+				      "a client is turned away: %u connections are at work (--connections)",
+				      conns->max);
+		}
+		conns->refused = true;
 		close(fd);
 		return -EMFILE;
 	}

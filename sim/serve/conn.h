@@ -9,6 +9,7 @@
 #include "sim/nfs3/nfs3.h"
 #include "sim/serve/affinity.h"
 #include "sim/serve/dues.h"
+#include "sim/serve/notice.h"
 #include "sim/serve/pacer.h"
 
 struct sl_conn;
@@ -27,7 +28,9 @@ struct sl_conns {
 	uint8_t *buf;          /* input passes through it; nothing stays */
 	uint32_t buf_bytes;
 	uint32_t count, max;
-	struct sl_conn *first, *last; /* oldest first */
+	const struct sl_notice *notice; /* borrowed */
+	bool refused;                   /* one was turned away, which has been told */
+	struct sl_conn *first, *last;   /* oldest first */
 };
 
 /* Takes over the non-blocking socket `fd` (closed on failure too). When there are `max` already, one whose

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 #include "sim/serve/pacer.h"
 
 #define DATASTORE_BUF_BYTES (1u << 20)
+#define DESCRIPTORS_KEPT 48u /* for files, listeners and the rest */
 #define IDLE_NS 3600000000000
 #define STALL_NS 60000000000
 
@@ -34,6 +36,7 @@ struct sl_datastore {
 	struct sl_conns conns;
 	struct sl_affinity affinity;
 	struct sl_datastore_timing timing;
+	struct sl_notice notice;
 	struct sl_listener listeners[LISTENER_COUNT];
 	struct sl_datagram portmap; /* the portmapper in datagrams */
 };
@@ -126,6 +129,26 @@ static int nfs_open(struct sl_datastore *ds, const struct sl_datastore_config *c
 	return sl_nfs3_new(&nfs, &ds->nfs, err);
 }
 
+/* As many as asked for, as far as the descriptors that this process may have leave some for files. */
+static uint32_t connections_max(const struct sl_datastore_config *config)
+{
+	uint32_t asked = config->max_connections ? config->max_connections : SL_DATASTORE_MAX_CONNECTIONS;
+	struct rlimit limit;
+	rlim_t most;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY) {
+		return asked;
+	}
+	most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT : limit.rlim_cur / 2;
+	if (asked <= most) {
+		return asked;
+	}
+	sl_notice_say(&config->notice,
+		      "room for %llu connections, not %u: the limit of open files is %llu (ulimit -n)",
+		      (unsigned long long)most, asked, (unsigned long long)limit.rlim_cur);
+	return (uint32_t)most;
+}
+
 static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_config *config,
 			  struct sl_err *err)
 {
@@ -175,7 +198,8 @@ static int datastore_open(struct sl_datastore *ds, const struct sl_datastore_con
 	ds->conns.idle_ns = config->idle_ns ? config->idle_ns : IDLE_NS;
 	ds->conns.stall_ns = config->stall_ns ? config->stall_ns : STALL_NS;
 	ds->conns.buf_bytes = DATASTORE_BUF_BYTES;
-	ds->conns.max = config->max_connections ? config->max_connections : SL_DATASTORE_MAX_CONNECTIONS;
+	ds->conns.max = connections_max(config);
+	ds->conns.notice = &ds->notice;
 	return rc;
 }
 
@@ -189,6 +213,7 @@ int sl_datastore_new(const struct sl_datastore_config *config, struct sl_datasto
 	}
 	ds->loop = config->loop;
 	ds->portmap.io.fd = -1;
+	ds->notice = config->notice;
 	sl_affinity_init(&ds->affinity);
 	for (int i = 0; i < LISTENER_COUNT; i++) {
 		sl_listener_init(&ds->listeners[i], ds->loop, client_accepted, ds);

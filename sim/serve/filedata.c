@@ -71,10 +71,22 @@ static void unsynced_drop(struct sl_filedata *data, struct sl_file *file)
 	}
 }
 
+/* Closes the descriptor that was used longest ago. */
+static int fd_give_up(struct sl_filedata *data)
+{
+	int rc = data->lru_first->unsynced ? sl_filedata_sync(data) : 0;
+
+	if (rc == 0) {
+		fd_close(data, data->lru_first);
+	}
+	return rc;
+}
+
 /* The descriptor of the file's file, opened (and created) when needed, or negative errno. */
 static int fd_get(struct sl_filedata *data, struct sl_file *file)
 {
 	char name[SL_FILEDATA_NAME_BYTES];
+	int rc;
 
 	if (file->open) {
 		if (data->lru_last != file) {
@@ -83,19 +95,20 @@ static int fd_get(struct sl_filedata *data, struct sl_file *file)
 		}
 		return file->fd;
 	}
-	while (data->open_count >= FILEDATA_OPEN_MAX) {
-		int rc = data->lru_first->unsynced ? sl_filedata_sync(data) : 0;
-
-		if (rc < 0) {
-			return rc;
-		}
-		fd_close(data, data->lru_first);
+	rc = data->open_count >= FILEDATA_OPEN_MAX ? fd_give_up(data) : 0;
+	if (rc < 0) {
+		return rc;
 	}
 	sl_filedata_name(file->base.ino, name);
-	file->fd = openat(data->dirfd, name,
-			  O_RDWR | O_CLOEXEC | O_NOFOLLOW | (file->named ? 0 : O_CREAT | O_EXCL), 0600);
-	if (file->fd < 0) {
-		return errno == ENOENT || errno == EEXIST ? -EIO : -errno; /* none of the client's names */
+	/* Where the process may have no more descriptors, those that were used longest ago make room. */
+	do {
+		file->fd =
+		    openat(data->dirfd, name,
+			   O_RDWR | O_CLOEXEC | O_NOFOLLOW | (file->named ? 0 : O_CREAT | O_EXCL), 0600);
+		rc = file->fd < 0 ? -errno : 0;
+	} while ((rc == -EMFILE || rc == -ENFILE) && data->lru_first && fd_give_up(data) == 0);
+	if (rc < 0) {
+		return rc == -ENOENT || rc == -EEXIST ? -EIO : rc; /* none of the client's names */
 	}
 	/* A new file's name in the folder must last as long as its bytes. */
 	data->unsynced_names = data->unsynced_names || (!file->named && data->durable);

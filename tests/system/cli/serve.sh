@@ -132,6 +132,23 @@ grep '^Linux' open.out | grep -q '0\.0\.0\.0' && fail "an address that nobody ca
 grep -q '^room     [0-9]* GB of the pool' open.out || fail "no word on what the folder has no room for: $(cat open.out)"
 stop TERM
 
+# Few descriptors: more files than that can be written, and clients have fewer places, which is said.
+(
+	# shellcheck disable=SC3045 # dash has it
+	ulimit -n 64
+	exec "$sloglab" serve box.yaml --dir few --port 0 --portmap-port 0 --interval 60
+) >out 2>err &
+main=$!
+PIDS=$main
+wait_for 60 grep -q '^ready' out || fail "serve with 64 descriptors: $(cat err)"
+ports=$(sed -n 's/^libnfs .*?//p' out)
+grep -q 'room for 32 connections, not 256' err || fail "no word on the descriptors: $(cat err)"
+for i in $(seq 70); do
+	timeout 60 nfs-cp box.yaml "$(url "f$i")" >/dev/null || fail "file $i of 70 with 64 descriptors"
+done
+timeout 60 nfs-cat "$(url f7)" | cmp -s - box.yaml || fail "a file that had given up its descriptor"
+stop TERM
+
 # On the host's disk, and what that costs is said.
 serve none --host-durable
 grep -q '^host     fsync of ds takes [0-9.]*[mu]*s (p50)' out || fail "no cost of an fsync: $(cat out)"

@@ -174,6 +174,48 @@ Test(nfs3_conn, a_slow_reader_bounds_the_output)
 	rig_fini(&rig);
 }
 
+static void no_output(void *arg)
+{
+	(void)arg;
+}
+
+/* Two hundred others that might do the same: 64 MiB shared by 201 is less than a READ of 1 MiB, so one reply
+ * is waited for, where a lone client may have four and one more. */
+Test(nfs3_conn, many_that_do_not_read_hold_no_more_than_a_few)
+{
+	struct sl_nfs3_conn *others[200];
+	struct rig rig;
+	struct msg msg;
+	uint8_t file[SL_HANDLE_BYTES];
+	const uint8_t *bytes;
+	size_t size;
+
+	rig_init(&rig, NULL);
+	do_create(&rig, rig.root, "f", file);
+	nfs_begin(&rig, &msg, SL_NFS_WRITE, file);
+	put_write(&msg, MIB - 4, SL_FILE_SYNC, "last", 4);
+	cr_assert_eq(rig_status(&rig, &msg, NULL), 0);
+	sl_buf_consume(&rig.got, SIZE_MAX);
+	for (int i = 0; i < 200; i++) {
+		others[i] = sl_nfs3_conn_new(rig.srv, no_output, NULL);
+		cr_assert_not_null(others[i]);
+	}
+	rig.hold_output = true;
+	for (int i = 0; i < 20; i++) {
+		nfs_begin(&rig, &msg, SL_NFS_READ, file);
+		put_u64(&msg, 0);
+		put_u32(&msg, MIB);
+		rig_send(&rig, &msg);
+	}
+	rig_run(&rig);
+	size = sl_nfs3_conn_output(rig.conn, &bytes);
+	cr_assert(size > MIB && size < 2 * MIB, "%zu", size);
+	for (int i = 0; i < 200; i++) {
+		sl_nfs3_conn_free(others[i]);
+	}
+	rig_fini(&rig);
+}
+
 Test(nfs3_conn, a_flood_of_null_calls_is_bounded_too)
 {
 	struct rig rig;
