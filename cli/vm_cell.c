@@ -9,8 +9,10 @@
 #include "cli/lab_control.h"
 #include "cli/live_lab.h"
 #include "cli/signals.h"
+#include "cli/vm_waits.h"
 #include "guests/mariadb.h"
 #include "guests/network.h"
+#include "sim/base/clock.h"
 #include "sim/serve/control.h"
 
 #define STEP_MS 600000 /* of a database start or a log's way into the pool under emulation */
@@ -300,17 +302,35 @@ static bool host_times(double *ret_busy_ns, double *ret_all_ns)
 	return known;
 }
 
+static void waits_take(const struct sl_vm_cell *cell, const struct sl_vm_waits *before, int64_t wall_ns,
+		       struct sl_vm_sample *ret)
+{
+	struct sl_vm_waits after;
+	int64_t server_ns, machines_ns;
+
+	sl_vm_waits_read(cell->dir, &after);
+	server_ns = after.server_wall_ns - before->server_wall_ns;
+	machines_ns = after.machines_wall_ns - before->machines_wall_ns;
+	/* A thread that ended in between takes what it had waited with it. */
+	ret->server_wait_wall_ns = server_ns > 0 ? server_ns : 0;
+	ret->machines_wait_wall_ns = machines_ns > 0 ? machines_ns : 0;
+	ret->waits_wall_ns = before->known && after.known ? wall_ns : 0;
+}
+
 static int load_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, struct sl_err *err)
 {
 	struct sl_live_load load = load_of(cell, false);
 	char command[COMMAND_MAX], *said = NULL;
 	double busy[2], all[2];
 	bool host = host_times(&busy[0], &all[0]);
+	struct sl_vm_waits before;
+	int64_t begin_ns = sl_clock_ns();
 	int rc;
 
 	if (sl_live_load_shell(&load, LOAD "/load.json", command, sizeof(command)) < 0) {
 		return sl_err_set(err, -E2BIG, "guest VM: command too long");
 	}
+	sl_vm_waits_read(cell->dir, &before);
 	rc = sl_lab_tell(cell->dir, "guest", sl_live_load_patience_ms(&load), &said, err,
 			 "grep '^cpu ' /proc/stat; %s >" LOAD "/load.log 2>&1 || { tail -n 2 " LOAD
 			 "/load.log >&2; exit 1; }; grep '^cpu ' /proc/stat; cat " LOAD "/load.json",
@@ -319,6 +339,7 @@ static int load_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, str
 		if (host && host_times(&busy[1], &all[1]) && all[1] > all[0]) {
 			ret->evidence.host_busy = (busy[1] - busy[0]) / (all[1] - all[0]);
 		}
+		waits_take(cell, &before, sl_clock_ns() - begin_ns, ret);
 		rc = load_parse(said, ret, err);
 	}
 	free(said);

@@ -21,6 +21,9 @@ struct sl_vm_sample {
 	double guest_cpu_ns, storage_cpu_ns; /* CPU time of the VMs during the load */
 	int64_t late_p50_wall_ns, late_p99_wall_ns,
 	    modelled_p50_wall_ns; /* of the disk server, on the wall */
+	/* What disk server and machines waited for a CPU of this machine, and the time in which they did; 0 =
+	 * unknown. What waits inside of a machine for its vCPU is the guest's, and modelled. */
+	int64_t server_wait_wall_ns, machines_wait_wall_ns, waits_wall_ns;
 };
 
 /* Leaves the lab with the latency of its disks off. On success *ret is the caller's, see

@@ -102,6 +102,9 @@ static void sample_read(const json_t *cell, struct sl_vm_sample *ret)
 	ret->late_p50_wall_ns = (int64_t)number(cell, "late_p50_ns");
 	ret->late_p99_wall_ns = (int64_t)number(cell, "late_p99_ns");
 	ret->modelled_p50_wall_ns = (int64_t)number(cell, "modelled_p50_ns");
+	ret->server_wait_wall_ns = (int64_t)number(cell, "server_wait_ns");
+	ret->machines_wait_wall_ns = (int64_t)number(cell, "machines_wait_ns");
+	ret->waits_wall_ns = (int64_t)number(cell, "waits_ns");
 	e->log_writes = (uint64_t)number(cell, "log_writes");
 	e->data_writes = (uint64_t)number(cell, "data_writes");
 	e->data_flushes = (uint64_t)number(cell, "data_flushes");
@@ -137,13 +140,15 @@ int sl_vm_kept_add(struct sl_vm_kept *kept, const char *variant, const char *wor
 	const struct sl_measure *m = &sample->load.measure;
 	const struct sl_evidence *e = &sample->evidence;
 	json_t *cell = json_pack(
-	    "{s:o, s:s, s:i, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+	    "{s:o, s:s, s:i, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 	    "s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
 	    "variant", sl_json_text(variant), "workload", workload, "repeat", repeat, "rate", m->rate,
 	    "operations", (json_int_t)m->operations, "elapsed_ns", (json_int_t)m->elapsed_ns, "mean_ns",
 	    (json_int_t)m->mean_ns, "p50_ns", (json_int_t)m->p50_ns, "p95_ns", (json_int_t)m->p95_ns,
 	    "p99_ns", (json_int_t)m->p99_ns, "p999_ns", (json_int_t)m->p999_ns, "max_ns",
-	    (json_int_t)m->max_ns, "warning", sl_json_text(sample->load.warning), "late_p50_ns",
+	    (json_int_t)m->max_ns, "server_wait_ns", (json_int_t)sample->server_wait_wall_ns,
+	    "machines_wait_ns", (json_int_t)sample->machines_wait_wall_ns, "waits_ns",
+	    (json_int_t)sample->waits_wall_ns, "warning", sl_json_text(sample->load.warning), "late_p50_ns",
 	    (json_int_t)sample->late_p50_wall_ns, "late_p99_ns", (json_int_t)sample->late_p99_wall_ns,
 	    "modelled_p50_ns", (json_int_t)sample->modelled_p50_wall_ns, "log_writes",
 	    (json_int_t)e->log_writes, "data_writes", (json_int_t)e->data_writes, "data_flushes",

@@ -170,9 +170,18 @@ static int timing_keep(struct job *job, const struct sl_cell *cell, const struct
 				   .lateness_p50_wall_ns = sample->late_p50_wall_ns,
 				   .lateness_p99_wall_ns = sample->late_p99_wall_ns,
 				   .modelled_p50_wall_ns = sample->modelled_p50_wall_ns};
+	const bool unknown = sample->waits_wall_ns <= 0;
+	struct sl_trust_input input = {
+	    .measured_wall_ns = sample->load.measure.elapsed_ns,
+	    .waits = {[SL_TRUST_SERVER] = {.present = true,
+					   .unknown = unknown,
+					   .wait_wall_ns = sample->server_wait_wall_ns,
+					   .wall_ns = sample->waits_wall_ns},
+		      [SL_TRUST_MACHINES] = {.present = true,
+					     .unknown = unknown,
+					     .wait_wall_ns = sample->machines_wait_wall_ns,
+					     .wall_ns = sample->waits_wall_ns}}};
 	struct sl_timing *timings;
-
-	struct sl_trust_input input = {.measured_wall_ns = sample->load.measure.elapsed_ns};
 
 	for (int i = 0; i < live->n_timings; i++) {
 		struct sl_timing *old = &live->timings[i];

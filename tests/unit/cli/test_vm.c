@@ -1,10 +1,13 @@
 /* What engine vm reads of its machines, keeps of an unfinished run, and puts into the model beside it. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/live_lab.h"
@@ -15,6 +18,8 @@
 #include "cli/vm_costs.h"
 #include "cli/vm_kept.h"
 #include "cli/vm_run.h"
+#include "cli/vm_waits.h"
+#include "sim/base/runwait.h"
 
 Test(vm_cell, cpu_times_count_what_is_not_idle)
 {
@@ -424,4 +429,42 @@ Test(vm_load, writes_the_data_that_the_workload_says)
 		cr_assert_eq(sl_live_load_shell(&load, "out", command, sizeof(command)), 0);
 		cr_expect(strstr(command, rows[i].word), "row %zu: %s", i, command);
 	}
+}
+
+/* A process of ours and one below it that is called as a machine: both are found, and what a process has
+ * waited only grows. */
+Test(waits, of_a_lab_are_those_of_its_machines_and_of_the_rest)
+{
+	struct sl_vm_waits first, then;
+	int64_t own_ns;
+	pid_t child;
+	int hold[2];
+
+	if (sl_runwait_ns(0, &own_ns) < 0 || access("/proc/thread-self/children", R_OK) < 0) {
+		cr_skip("this kernel does not count it");
+	}
+	cr_assert_eq(pipe(hold), 0);
+	child = fork();
+	if (child == 0) {
+		char byte;
+
+		(void)prctl(PR_SET_NAME, "qemu-system-x86");
+		close(hold[1]);
+		_exit((int)read(hold[0], &byte, 1));
+	}
+	do {
+		(void)poll(NULL, 0, 10);
+		sl_vm_waits_below(getpid(), "qemu-system", &first);
+	} while (!first.known && kill(child, 0) == 0);
+	sl_vm_waits_below(getpid(), "qemu-system", &then);
+	cr_expect(then.known);
+	cr_expect(then.machines_wall_ns >= first.machines_wall_ns);
+	cr_expect(then.server_wall_ns >= own_ns);
+	sl_vm_waits_below(getpid(), "no-such-machine", &then);
+	cr_expect(!then.known, "a lab without machines");
+	close(hold[1]);
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	close(hold[0]);
+	sl_vm_waits_read("/nonexistent", &then);
+	cr_expect(!then.known, "a lab that is not there");
 }
