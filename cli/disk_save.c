@@ -105,7 +105,9 @@ static void render(const struct sl_disk_figures *f, FILE *out)
 static int figures_check(const struct sl_disk_figures *f, struct sl_err *err)
 {
 	if (f->read_iops[0] <= 0 || f->write_iops[0] <= 0 || f->sync_ns[AT_4KIB] <= 0) {
-		return sl_err_set(err, -EINVAL, "--save: %.200s takes no requests of 4 KiB", f->name);
+		return sl_err_set(
+		    err, -EINVAL,
+		    "--save: %.200s has answered no request of 4 KiB in time; give a longer --time", f->name);
 	}
 	if (most_reads(f) < HDD_IOPS_MOST) {
 		return sl_err_set(

@@ -104,7 +104,7 @@ mkdir -p catalogue
 echo taken >catalogue/taken.yaml
 expect 2 'catalogue/taken.yaml exists' test --file new.dat --save taken
 rm catalogue/taken.yaml
-"$sloglab" disk test --file new.dat --size 96MiB --time 20 --save own-1 >real.txt 2>err.txt || fail "--save: $(cat err.txt)"
+"$sloglab" disk test --file new.dat --size 96MiB --time 300 --save own-1 >real.txt 2>err.txt || fail "--save: $(cat err.txt)"
 grep -q 'catalogue/own-1.yaml: written' err.txt || fail "--save says nothing: $(cat err.txt)"
 "$sloglab" disk show own-1 >own.txt || fail "disk show own-1"
 for figure in read_latency write_latency flush_latency read_rate write_rate read_iops; do
