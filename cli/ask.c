@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "cli/fuzzy.h"
 #include "cli/signals.h"
@@ -93,7 +94,7 @@ static void hits_print(const struct sl_ask_words *words, const struct sl_fuzzy *
 
 /* Tab: the word at the cursor becomes the name that it means, or as much as all names have that it may mean;
  * where that is nothing new they are listed. */
-static unsigned char complete(EditLine *editor, int key)
+static unsigned char complete(EditLine *editor, wint_t key)
 {
 	const struct sl_ask *ask = ask_of(editor);
 	const LineInfo *line = el_line(editor);
@@ -155,7 +156,8 @@ int sl_ask_new(struct sl_ask **ret, struct sl_err *err)
 		(void)el_set(ask->editor, EL_EDITOR, "emacs");
 		(void)el_set(ask->editor, EL_PROMPT, prompt_get);
 		(void)el_set(ask->editor, EL_GETCFN, key_read);
-		(void)el_set(ask->editor, EL_ADDFN, "sl-complete", "complete a name", complete);
+		/* The wide call: el_set would copy both names and never free them. */
+		(void)el_wset(ask->editor, EL_ADDFN, L"sl-complete", L"complete a name", complete);
 		(void)el_set(ask->editor, EL_BIND, "^I", "sl-complete", NULL);
 	}
 	*ret = ask;
