@@ -152,7 +152,7 @@ static void put_gain(struct sl_table *out, const struct sl_paired *paired, bool 
 {
 	double half_pct = paired->ratio > 0 ? (paired->ratio_high / paired->ratio - 1) * 100 : 0;
 
-	sl_table_put(out, tint, "%.2f", paired->ratio);
+	sl_table_put(out, tint, "%.*f", paired->ratio < 99.995 ? 2 : 0, paired->ratio);
 	if (base || paired->n < 2) {
 		sl_table_put(out, tint, "%s", "");
 	} else {

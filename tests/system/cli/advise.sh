@@ -52,9 +52,9 @@ has out 'no drive that lasts 3 years'
 has out 'Buy mirror of 2 x intel-dc-s3700-100'
 
 # Every drive, long names, large and small figures.
-"$sloglab" advise bulk-copy-sync-export --repeat 1 --rows 0 >out 2>err || fail "all drives: exit $?"
+"$sloglab" advise quick --workload rnd16k --repeat 1 --rows 0 >out 2>err || fail "all drives: exit $?"
 narrow out
-has out '      + sync=disabled '
+has out '       + recordsize=16K'
 grep -q 'more than' err && fail "the catalogue has more drives than advise takes: $(cat err)"
 
 # Runs are paired across variants by their seeds.
