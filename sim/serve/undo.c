@@ -155,7 +155,6 @@ int sl_undo_note(struct sl_undo *undo, struct sl_undo_file *file, uint64_t size_
 	undo->unnamed = write;
 	while (undo->kept_bytes > SL_UNDO_MAX_BYTES || undo->count > SL_UNDO_MAX_WRITES) {
 		keep_first(undo);
-		undo->dropped++;
 	}
 	return 0;
 }

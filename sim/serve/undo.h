@@ -31,7 +31,7 @@ struct sl_undo {
 	struct sl_slab writes;
 	struct sl_undo_write *first, *last; /* of all files, oldest first */
 	struct sl_undo_write *unnamed;      /* the latest, while nobody has named it */
-	uint64_t kept_bytes, dropped;       /* dropped: writes that left early */
+	uint64_t kept_bytes;
 	uint32_t count;
 };
 

@@ -34,6 +34,19 @@ skip() {
 	exit 77
 }
 
+# serve_start ARGS...: `sloglab serve` on free ports. Sets main (its PID) and ports (of a libnfs URL); leaves out and err.
+serve_start() {
+	: >out # or the "ready" of the one before would be believed
+	"$sloglab" serve "$@" --port 0 --portmap-port 0 >out 2>err &
+	main=$!
+	PIDS="$PIDS $main"
+	wait_for 60 grep -q '^ready' out || {
+		fail "serve $*: not ready: $(cat err)"
+		finish
+	}
+	ports=$(sed -n 's/^libnfs .*?//p' out)
+}
+
 # in_part WHY: said where the rest of a test runs.
 in_part() {
 	echo "skipped in part: $*"

@@ -17,15 +17,7 @@ EOF
 
 # serve VARIANT [OPTION...]: starts it on free ports and waits until it is ready.
 serve() {
-	: >out
-	"$sloglab" serve box.yaml --variant "$@" --dir ds --port 0 --portmap-port 0 --interval 1 >out 2>err &
-	main=$!
-	PIDS=$main
-	wait_for 60 grep -q '^ready' out || {
-		fail "serve $*: not ready: $(cat err)"
-		finish
-	}
-	ports=$(sed -n 's/^libnfs .*?//p' out)
+	serve_start box.yaml --dir ds --interval 1 --variant "$@"
 }
 
 url() {

@@ -21,16 +21,9 @@ EOT
 cp "$src/scenarios/b3n-2014.yaml" b3n.yaml
 
 serve() {
-	: >out
-	"$sloglab" serve "$1" --variant "$2" --dir "ds-$2" --port 0 --portmap-port 0 --interval 60 >out 2>err &
-	main=$!
-	PIDS="$PIDS $main"
+	serve_start "$1" --variant "$2" --dir "ds-$2" --interval 60
 	control=ds-$2/control.sock
-	wait_for 60 grep -q '^ready' out || {
-		fail "serve $*: not ready: $(cat err)"
-		finish
-	}
-	url="nfs://127.0.0.1/tank/vm/audit?$(sed -n 's/^libnfs .*?//p' out)"
+	url="nfs://127.0.0.1/tank/vm/audit?$ports"
 }
 
 acks() {

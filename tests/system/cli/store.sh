@@ -13,16 +13,8 @@ workloads: {w: {kind: syncwrite}}
 variants: {none: {}}
 YAML
 
-serve_start() {
-	: >out
-	"$sloglab" serve box.yaml --dir "$1" --port 0 --portmap-port 0 --quiet --latency-off >out 2>err &
-	main=$!
-	PIDS=$main
-	wait_for 60 grep -q '^ready' out || {
-		fail "serve $1: not ready: $(cat err)"
-		finish
-	}
-	ports=$(sed -n 's/^libnfs .*?//p' out)
+serve() {
+	serve_start box.yaml --dir "$1" --quiet --latency-off
 }
 
 serve_stop() {
@@ -51,7 +43,7 @@ kept() {
 	find "$1/data" -type f -name '0000*' -exec cksum {} + 2>/dev/null | cut -d ' ' -f 1,2 | sort
 }
 served() {
-	serve_start "$1"
+	serve "$1"
 	nfs-ls -R "$(url /)" >list || fail "nfs-ls: $1"
 	awk '/^-/ { print $NF }' list | while read -r name; do
 		rm -f got && timeout 60 nfs-cp "$(url "/${name#/}")" got >/dev/null 2>&1 </dev/null || echo "not readable: $name"
@@ -60,7 +52,7 @@ served() {
 	serve_stop
 }
 
-serve_start whole
+serve whole
 for i in 1 2 3 4 5 6; do
 	echo "contents of file $i" >a
 	timeout 60 nfs-cp a "$(url /file$i)" >/dev/null || fail "copy in"
@@ -134,7 +126,7 @@ copy shortkey && printf short >shortkey/key
 damaged shortkey 'key: has 5 bytes, not 16'
 
 copy shortkey2 && printf short >shortkey2/key
-serve_start shortkey2
+serve shortkey2
 serve_stop
 grep -q 'key: not 16 bytes.*mount again' err || fail "a short key: serve says: $(cat err)"
 
