@@ -99,6 +99,15 @@ static int daemon_start(struct sl_vdisk *disk, const char *pidfile, struct sl_er
 	return sl_process_start(&spec, &disk->daemon, err);
 }
 
+/* Also when it did not come up: killed, it leaves its mount behind, and the folder could not be removed. */
+static void daemon_down(void *self)
+{
+	struct sl_vdisk *disk = self;
+
+	sl_process_stop(&disk->daemon, SIGTERM, STOP_MS);
+	(void)umount2(disk->file, MNT_DETACH | UMOUNT_NOFOLLOW);
+}
+
 static int daemon_up(void *self, struct sl_err *err)
 {
 	struct sl_vdisk *disk = self;
@@ -119,16 +128,13 @@ static int daemon_up(void *self, struct sl_err *err)
 	close(fd);
 	patience.timeout_ms = START_MS;
 	rc = daemon_start(disk, pidfile, err);
-	return rc < 0 ? rc : sl_process_ready(&disk->daemon, daemon_ready, pidfile, &patience, err);
-}
-
-static void daemon_down(void *self)
-{
-	struct sl_vdisk *disk = self;
-
-	sl_process_stop(&disk->daemon, SIGTERM, STOP_MS);
-	/* Killed, it leaves its mount behind. */
-	(void)umount2(disk->file, MNT_DETACH | UMOUNT_NOFOLLOW);
+	if (rc == 0) {
+		rc = sl_process_ready(&disk->daemon, daemon_ready, pidfile, &patience, err);
+	}
+	if (rc < 0) {
+		daemon_down(disk);
+	}
+	return rc;
 }
 
 static int daemon_check(void *self, struct sl_err *err)
@@ -204,7 +210,12 @@ static int mount_up(void *self, struct sl_err *err)
 	if (mkdir(disk->mount, 0700) < 0 && errno != EEXIST) {
 		return sl_err_set(err, -errno, "%.200s: %s", disk->mount, strerror(errno));
 	}
-	return child_run(disk, "mount", mount_main, START_MS, err);
+	rc = child_run(disk, "mount", mount_main, START_MS, err);
+	if (rc < 0) {
+		/* A child that was killed may have mounted before it died. */
+		(void)umount2(disk->mount, MNT_DETACH | UMOUNT_NOFOLLOW);
+	}
+	return rc;
 }
 
 /* Also when a part below is dead (then what is dirty is lost, as in a power cut) and after Ctrl-C. */
