@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/nfs3/above.h"
 #include "sim/nfs3/attr.h"
 #include "sim/nfs3/procs.h"
 
@@ -117,7 +118,8 @@ static uint32_t mnt_open(struct sl_nfs3 *srv, struct sl_nfs3_call *call, const c
 	uint32_t status;
 
 	if (!below) {
-		return SL_NFSERR_NOENT;
+		call->object.ino = sl_above_find(tree, path);
+		return call->object.ino != 0 ? SL_NFS_OK : SL_NFSERR_NOENT;
 	}
 	status = path_walk(srv, call, below);
 	if (status == SL_NFS_OK) {

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/nfs3/above.h"
+
 #define IN_FLIGHT_DEFAULT 256u
 #define EXPORT_MAX 1024u /* MNTPATHLEN */
 
@@ -20,6 +22,9 @@ static void server_destroy(struct sl_nfs3 *srv)
 	}
 	sl_drc_free(srv->drc);
 	sl_mounts_clear(&srv->mounts);
+	if (srv->above) {
+		srv->above->ops->free(srv->above);
+	}
 	free(srv->export_path);
 	free(srv);
 }
@@ -47,6 +52,22 @@ void sl_nfs3_call_put(struct sl_nfs3 *srv, struct sl_nfs3_call *call)
 	if (srv->closing && srv->in_service == 0) {
 		server_destroy(srv);
 	}
+}
+
+/* A path that names something, of components that a directory can hold. */
+static bool export_is_usable(const char *path)
+{
+	if (path[0] != '/' || strlen(path) > EXPORT_MAX) {
+		return false;
+	}
+	for (size_t size = 0; *path != '\0'; path += size) {
+		path += strspn(path, "/");
+		size = strcspn(path, "/");
+		if (size > SL_TREE_NAME_MAX) {
+			return false;
+		}
+	}
+	return true;
 }
 
 /* A copy without trailing slashes; the root stays "/". */
@@ -85,11 +106,11 @@ int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struc
 {
 	struct sl_nfs3 *srv;
 
-	if (config->export_path[0] != '/' || strlen(config->export_path) > EXPORT_MAX) {
-		return sl_err_set(
-		    err, -EINVAL,
-		    "export path \"%.64s\" is not usable; give an absolute path of at most %u bytes",
-		    config->export_path, EXPORT_MAX);
+	if (!export_is_usable(config->export_path)) {
+		return sl_err_set(err, -EINVAL,
+				  "export path \"%.64s\" is not usable; give an absolute path of at most %u "
+				  "bytes, each name at most %d",
+				  config->export_path, EXPORT_MAX, SL_TREE_NAME_MAX);
 	}
 	srv = calloc(1, sizeof(*srv));
 	if (!srv) {
@@ -101,10 +122,12 @@ int sl_nfs3_new(const struct sl_nfs3_config *config, struct sl_nfs3 **ret, struc
 	srv->config.export_path = srv->export_path;
 	srv->settle.fire = settle_fire;
 	srv->drc = sl_drc_new();
-	if (!srv->export_path || !srv->drc || stats_init(&srv->stats) < 0) {
+	srv->above = srv->export_path ? sl_above_new(config->tree, srv->export_path) : NULL;
+	if (!srv->above || !srv->drc || stats_init(&srv->stats) < 0) {
 		server_destroy(srv);
 		return sl_err_set(err, -ENOMEM, "out of memory for the NFS server");
 	}
+	srv->config.tree = srv->above;
 	*ret = srv;
 	return 0;
 }

@@ -92,7 +92,8 @@ struct sl_nfs3_conn {
 
 struct sl_nfs3 {
 	struct sl_nfs3_config config;
-	char *export_path; /* owned; "/" or without a trailing slash */
+	char *export_path;     /* owned; "/" or without a trailing slash */
+	struct sl_tree *above; /* owned; in config.tree's place: that tree and the directories above it */
 	struct sl_nfs3_stats stats;
 	struct sl_nfs3_call *free_calls;
 	struct sl_drc *drc;

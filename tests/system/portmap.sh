@@ -32,7 +32,20 @@ for host in 127.0.0.1 10.9.8.7; do
 	asks 'program 100003 version 3 ready' rpcinfo -T tcp "$host" nfs 3
 	asks "^nfs://$host/tank/vm\$" nfs-ls -D "nfs://$host"
 	asks 'bytes free' nfs-ls -s "nfs://$host/tank/vm"
+	# With a slash libnfs mounts the server's root, and lists what is in there: the way to the export.
+	asks '^dr-xr-xr-x .* tank$' nfs-ls -D "nfs://$host/"
+	[ "$(wc -l <"$SCRATCH/out")" -eq 1 ] || fail "not one name in the root: $(cat "$SCRATCH/out")"
+	asks '^drwx.* vm$' nfs-ls -D "nfs://$host/tank"
+	asks '^dr-xr-xr-x .* tank$' nfs-ls -R "nfs://$host/"
+	asks '^drwx.* tank/vm$' nfs-ls -R "nfs://$host/"
 done
+# What is copied in at the end of that way is in the export; nothing is made on it.
+echo "found" >"$SCRATCH/file"
+timeout 60 nfs-cp "$SCRATCH/file" "nfs://127.0.0.1/tank/vm/file" >/dev/null || fail "copy in"
+asks '^-rw.* tank/vm/file$' nfs-ls -R "nfs://127.0.0.1/"
+asks '^found$' nfs-cat "nfs://127.0.0.1/tank/vm/file"
+expect_rc 10 timeout 60 nfs-cp "$SCRATCH/file" "nfs://127.0.0.1/tank/other"
+expect_rc 255 timeout 60 nfs-ls "nfs://127.0.0.1/other"
 # Only what is registered is found: no NFS over UDP.
 timeout 60 rpcinfo -u 127.0.0.1 nfs 3 >"$SCRATCH/out" 2>&1 && fail "NFS over UDP: $(cat "$SCRATCH/out")"
 "$BIN/system_datagrams" 111 || fail "datagrams"

@@ -48,6 +48,7 @@ static void disk_put_under(struct rig *rig)
 	disk.loop = rig->loop;
 	rig->tree->ops = &disk.ops;
 	rig->tree->settles = true;
+	rig_restart(rig); /* a server takes it for fixed */
 }
 
 static int64_t ten_us(const struct slow_store *self, const struct sl_store_req *req)
