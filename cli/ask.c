@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "cli/fuzzy.h"
-#include "cli/signals.h"
+#include "sim/base/fuzzy.h"
+#include "sim/base/signals.h"
 
 struct sl_ask {
 	bool terminal;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 
 int sl_beside_run(const struct sl_scenario *sc, const struct sl_live_options *options, struct sl_live *ret,
 		  struct sl_err *err)

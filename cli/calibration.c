@@ -12,9 +12,9 @@
 
 #include "cli/live_rig.h"
 #include "cli/noise.h"
-#include "cli/out.h"
-#include "cli/signals.h"
 #include "sim/base/json.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 
 #define PROBES 1000
 #define SLOW_PROBES 500 /* with modelled latencies: at most some ms each */

@@ -4,11 +4,11 @@
 
 #include "cli/cli.h"
 #include "cli/drives.h"
-#include "cli/out.h"
 #include "cli/progress.h"
 #include "cli/report_advise.h"
 #include "cli/session.h"
-#include "cli/signals.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 
 #define ROWS_DEFAULT 20
 

@@ -6,11 +6,11 @@
 
 #include "cli/disk.h"
 #include "cli/disk_figures.h"
-#include "cli/out.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include "sim/base/json.h"
+#include "sim/base/out.h"
 #include "sim/base/utf8.h"
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"

@@ -9,10 +9,10 @@
 #include "cli/disk_curve.h"
 #include "cli/disk_figures.h"
 #include "cli/disk_save.h"
-#include "cli/out.h"
 #include "cli/paths.h"
-#include "cli/signals.h"
 #include "loadgen/real_disk.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 #include "sim/base/units.h"
 
 #define MINUTES_DEFAULT 60

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/out.h"
 #include "cli/progress.h"
 #include "cli/report_explain.h"
 #include "cli/session.h"
-#include "cli/signals.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 
 #define TRACE_SPANS 1000000
 

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/out.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/session.h"
-#include "cli/signals.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 #include "sim/base/suggest.h"
 
 #define HELD_NAMES 64 /* workloads and variants that a name is compared with */

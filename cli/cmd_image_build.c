@@ -17,7 +17,7 @@
 #include "cli/image_cache.h"
 #include "cli/paths.h"
 #include "cli/progress.h"
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 
 #define NAMES_MAX 16
 #define PROGRESS_FD 3

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/out.h"
 #include "cli/powercut_vm.h"
 #include "cli/progress.h"
 #include "cli/report_powercut.h"
 #include "cli/session.h"
-#include "cli/signals.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 #include "sim/base/units.h"
 
 #define RANDOM_DEFAULT 1000

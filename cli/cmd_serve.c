@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/out.h"
 #include "cli/report.h"
 #include "cli/serve.h"
+#include "sim/base/out.h"
 #include "sim/base/utf8.h"
 #include "sim/serve/control.h"
 

@@ -12,8 +12,8 @@
 #include "cli/lab_control.h"
 #include "cli/lab_life.h"
 #include "cli/serving.h"
-#include "cli/signals.h"
 #include "guests/domain_xml.h"
+#include "sim/base/signals.h"
 #include "sim/serve/listen.h"
 
 #define RUN_S 600

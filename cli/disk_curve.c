@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/out.h"
 #include "cli/page.h"
 #include "cli/report.h"
-#include "cli/signals.h"
 #include "cli/table.h"
 #include "sim/base/csv.h"
 #include "sim/base/json.h"
+#include "sim/base/out.h"
+#include "sim/base/signals.h"
 #include "sim/device/ssd.h"
 #include "sim/scenario/scenario.h"
 

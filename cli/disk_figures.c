@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/signals.h"
 #include "sim/base/csv.h"
 #include "sim/base/json.h"
+#include "sim/base/signals.h"
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"
 

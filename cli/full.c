@@ -7,7 +7,7 @@
 #include "cli/report_advise.h"
 #include "cli/report_explain.h"
 #include "cli/report_powercut.h"
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 
 #define CUTS 1000
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fuzzy.h"
 #include "cli/init_inner.h"
+#include "sim/base/fuzzy.h"
 #include "sim/base/units.h"
 #include "sim/scenario/box.h"
 

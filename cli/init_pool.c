@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fuzzy.h"
 #include "cli/init_inner.h"
 #include "cli/init_list.h"
+#include "sim/base/fuzzy.h"
 
 #define LOGS_MAX 8
 

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/signals.h"
 #include "guests/agent.h"
 #include "guests/hypervisor.h"
 #include "sim/base/clock.h"
 #include "sim/base/loop.h"
+#include "sim/base/signals.h"
 #include "sim/serve/control.h"
 #include "sim/serve/verbs.h"
 

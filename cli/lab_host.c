@@ -18,10 +18,10 @@
 
 #include "cli/lab_control.h"
 #include "cli/serving.h"
-#include "cli/signals.h"
 #include "cli/tempdir.h"
 #include "guests/process.h"
 #include "sim/base/fdio.h"
+#include "sim/base/signals.h"
 #include "sim/serve/control.h"
 #include "sim/serve/disks.h"
 

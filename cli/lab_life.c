@@ -11,8 +11,8 @@
 
 #include "cli/lab_control.h"
 #include "cli/lab_host.h"
-#include "cli/signals.h"
 #include "cli/tempdir.h"
+#include "sim/base/signals.h"
 
 #define KILLED_MS 30000
 #define NOT_UP_MS 1000

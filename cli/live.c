@@ -8,10 +8,10 @@
 #include "cli/live_lab.h"
 #include "cli/live_rig.h"
 #include "cli/measured.h"
-#include "cli/signals.h"
 #include "cli/tempdir.h"
 #include "guests/needs.h"
 #include "guests/sandbox.h"
+#include "sim/base/signals.h"
 
 #define TIME_S 10 /* of a load that has no end of its own */
 

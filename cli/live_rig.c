@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/signals.h"
 #include "cli/tempdir.h"
 #include "sim/base/clock.h"
 #include "sim/base/runwait.h"
+#include "sim/base/signals.h"
 
 #define PORTMAP_PORT 111
 #define DISK_PATH SL_LIVE_EXPORT "/disk.img"

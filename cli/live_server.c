@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/serving.h"
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 #include "sim/serve/pacer.h"
 #include "sim/serve/pool_server.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/signals.h"
 #include "sim/base/json.h"
+#include "sim/base/signals.h"
 #include "sim/base/suggest.h"
 #include "sim/base/utf8.h"
 

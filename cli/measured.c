@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 #include "sim/scenario/metric.h"
 
 #define QUICK_ROWS 100000

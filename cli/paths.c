@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/fuzzy.h"
+#include "sim/base/fuzzy.h"
 
 static bool paths_join(char out[PATH_MAX], const char *dir, const char *name)
 {

@@ -11,9 +11,9 @@
 #include "cli/lab_control.h"
 #include "cli/lab_life.h"
 #include "cli/live_lab.h"
-#include "cli/signals.h"
 #include "cli/vm_cell.h"
 #include "sim/base/clock.h"
+#include "sim/base/signals.h"
 #include "sim/serve/disk_image.h"
 
 #define STEP_MS 300000

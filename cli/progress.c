@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/signals.h"
 #include "sim/base/clock.h"
+#include "sim/base/signals.h"
 
 void sl_progress_start(struct sl_progress *p, FILE *out, const char *what)
 {

@@ -1,7 +1,6 @@
 /* Advice as JSON: schema sloglab-advice/1, the same bytes for the same input. */
 #include <jansson.h>
 
-#include "cli/json_text.h"
 #include "cli/report_advise.h"
 #include "cli/report_costs.h"
 #include "sim/base/json.h"

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/json_text.h"
 #include "cli/page_table.h"
 #include "cli/prose.h"
 #include "sim/base/json.h"

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <jansson.h>
 
-#include "cli/json_text.h"
 #include "cli/report_explain.h"
 #include "sim/base/json.h"
 

@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "cli/json_text.h"
 #include "cli/report_costs.h"
 #include "cli/report_paired.h"
 #include "sim/base/json.h"

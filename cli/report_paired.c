@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/json_text.h"
 #include "sim/base/json.h"
 #include "sim/stack/paired.h"
 

@@ -1,7 +1,6 @@
 /* Verdicts as JSON: schema sloglab-powercut/1, the same bytes for the same input. */
 #include <jansson.h>
 
-#include "cli/json_text.h"
 #include "cli/report_powercut.h"
 #include "sim/base/json.h"
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/out.h"
 #include "cli/serve.h"
+#include "sim/base/out.h"
 #include "sim/nfs3/numbers.h"
 
 #define HEADER_EVERY 20

@@ -8,11 +8,11 @@
 
 #include "cli/lab_control.h"
 #include "cli/live_lab.h"
-#include "cli/signals.h"
 #include "cli/vm_waits.h"
 #include "guests/mariadb.h"
 #include "guests/network.h"
 #include "sim/base/clock.h"
+#include "sim/base/signals.h"
 #include "sim/serve/control.h"
 
 #define STEP_MS 600000 /* of a database start or a log's way into the pool under emulation */

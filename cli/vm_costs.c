@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/lab_control.h"
-#include "cli/signals.h"
 #include "cli/vm_cell.h"
+#include "sim/base/signals.h"
 #include "sim/stack/result.h"
 
 #define LOAD_NS 15e9

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/json_text.h"
 #include "sim/base/json.h"
 
 static int path_make(const char *name, char ret[PATH_MAX], struct sl_err *err)

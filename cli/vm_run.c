@@ -9,10 +9,10 @@
 #include "cli/lab_life.h"
 #include "cli/live_lab.h"
 #include "cli/measured.h"
-#include "cli/signals.h"
 #include "cli/vm_cell.h"
 #include "cli/vm_costs.h"
 #include "cli/vm_kept.h"
+#include "sim/base/signals.h"
 
 #define END_MS 20000
 

@@ -79,3 +79,22 @@ int sl_json_write_file(const json_t *doc, const char *path, struct sl_err *err)
 	rc = sl_json_write(doc, out.file, err);
 	return rc == 0 ? sl_outfile_commit(&out, err) : sl_outfile_abort(&out, rc, err);
 }
+
+json_t *sl_json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char clean[512];
+	size_t n;
+
+	if (string) {
+		return string;
+	}
+	for (n = 0; text[n] && n < sizeof(clean) - 1; n++) {
+		clean[n] = text[n];
+		if ((unsigned char)text[n] >= 0x80) {
+			clean[n] = '?';
+		}
+	}
+	clean[n] = '\0';
+	return json_string(clean);
+}

@@ -30,4 +30,7 @@ int sl_json_write(const json_t *doc, FILE *out, struct sl_err *err);
 /* The same to a file that appears whole or not at all. */
 int sl_json_write_file(const json_t *doc, const char *path, struct sl_err *err);
 
+/* File names may hold any bytes, JSON only UTF-8: the others become '?'. New reference; NULL: no memory. */
+json_t *sl_json_text(const char *text);
+
 #endif

@@ -2,9 +2,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "cli/fuzzy.h"
 #include "cli/init_list.h"
 #include "cli/init_scenario.h"
+#include "sim/base/fuzzy.h"
 
 static const char *const names[] = {"hdd-10k-sas-300",   "hdd-7200-desktop",   "intel-dc-s3500-480",
 				    "intel-dc-s3500-80", "intel-dc-s3700-100", "intel-dc-s3700-200",

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 
 /* Ctrl-C comes when the kernel is about to be asked to wait: after any look at a flag. */
 static bool comes_before_the_wait;

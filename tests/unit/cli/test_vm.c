@@ -13,13 +13,13 @@
 #include "cli/live_lab.h"
 #include "cli/live_load.h"
 #include "cli/measured.h"
-#include "cli/signals.h"
 #include "cli/vm_cell.h"
 #include "cli/vm_costs.h"
 #include "cli/vm_kept.h"
 #include "cli/vm_run.h"
 #include "cli/vm_waits.h"
 #include "sim/base/runwait.h"
+#include "sim/base/signals.h"
 
 Test(vm_cell, cpu_times_count_what_is_not_idle)
 {

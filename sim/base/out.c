@@ -1,4 +1,4 @@
-#include "cli/out.h"
+#include "sim/base/out.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/signals.h"
+#include "sim/base/fdio.h"
 #include "sim/base/outfile.h"
+#include "sim/base/signals.h"
 
 #define OUT_PLACE_MAX (2 * (size_t)PATH_MAX)
 
@@ -70,23 +71,6 @@ int sl_out_check_distinct(const char *const *paths, int n, struct sl_err *err)
 	return 0;
 }
 
-static int out_write_all(int fd, const char *data, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n < 0) {
-			return -errno;
-		}
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* A whole document or none on stdout too: a render that fails half way prints nothing. */
 static int out_stdout(int (*render)(void *arg, FILE *out, struct sl_err *err), void *arg, struct sl_err *err)
 {
@@ -103,7 +87,7 @@ static int out_stdout(int (*render)(void *arg, FILE *out, struct sl_err *err), v
 		rc = sl_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (rc == 0) {
-		rc = out_write_all(STDOUT_FILENO, data, size);
+		rc = sl_fd_write(STDOUT_FILENO, data, (int64_t)size);
 		if (rc == -EPIPE) {
 			free(data);
 			data = NULL;

@@ -1,4 +1,4 @@
-#include "cli/fuzzy.h"
+#include "sim/base/fuzzy.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Ctrl-C and SIGTERM: remembered, not acted upon; loops ask. */
-#ifndef SL_CLI_SIGNALS_H
-#define SL_CLI_SIGNALS_H
+#ifndef SL_BASE_SIGNALS_H
+#define SL_BASE_SIGNALS_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "cli/signals.h"
+#include "sim/base/signals.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* Output files: whole or not at all. */
-#ifndef SL_CLI_OUT_H
-#define SL_CLI_OUT_H
+#ifndef SL_BASE_OUT_H
+#define SL_BASE_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* What a user means by a name: the name itself, parts of it in any order, or a misspelt one. */
-#ifndef SL_CLI_FUZZY_H
-#define SL_CLI_FUZZY_H
+#ifndef SL_BASE_FUZZY_H
+#define SL_BASE_FUZZY_H
 
 #define SL_FUZZY_MAX 512
 
