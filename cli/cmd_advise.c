@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/drives.h"
 #include "cli/progress.h"
 #include "cli/report_advise.h"
-#include "cli/session.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
+#include "sim/scenario/drives.h"
+#include "sim/scenario/session.h"
 
 #define ROWS_DEFAULT 20
 

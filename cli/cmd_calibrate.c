@@ -6,13 +6,13 @@
 
 #include "cli/calibration.h"
 #include "cli/cli.h"
-#include "cli/paths.h"
-#include "cli/session.h"
 #include "cli/tempdir.h"
 #include "guests/needs.h"
 #include "guests/sandbox.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
+#include "sim/scenario/paths.h"
+#include "sim/scenario/session.h"
 
 struct calibrate {
 	const char *output, *json;

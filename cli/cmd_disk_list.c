@@ -6,7 +6,6 @@
 
 #include "cli/disk.h"
 #include "cli/disk_figures.h"
-#include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include "sim/base/json.h"
@@ -14,6 +13,7 @@
 #include "sim/base/utf8.h"
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"
+#include "sim/scenario/paths.h"
 
 #define DEVICES_MAX 512
 #define SYNC_BYTES 4096

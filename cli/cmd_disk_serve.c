@@ -7,8 +7,8 @@
 
 #include "cli/disk.h"
 #include "cli/disk_specs.h"
-#include "cli/paths.h"
 #include "cli/serving.h"
+#include "sim/scenario/paths.h"
 
 struct serve {
 	const char *dir, *socket, *control, *write_log, *dilate;

@@ -9,11 +9,11 @@
 #include "cli/disk_curve.h"
 #include "cli/disk_figures.h"
 #include "cli/disk_save.h"
-#include "cli/paths.h"
 #include "loadgen/real_disk.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/units.h"
+#include "sim/scenario/paths.h"
 
 #define MINUTES_DEFAULT 60
 #define RATE_BYTES 1048576

@@ -16,13 +16,13 @@
 
 #include "cli/cli.h"
 #include "cli/image_cache.h"
-#include "cli/paths.h"
 #include "cli/table.h"
 #include "cli/tempdir.h"
 #include "guests/accel.h"
 #include "guests/needs.h"
 #include "sim/base/hist.h"
 #include "sim/base/units.h"
+#include "sim/scenario/paths.h"
 
 #define SLEEPS 50
 #define SLEEP_NS 1000000

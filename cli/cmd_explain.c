@@ -5,9 +5,9 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/report_explain.h"
-#include "cli/session.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
+#include "sim/scenario/session.h"
 
 #define TRACE_SPANS 1000000
 

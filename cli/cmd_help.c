@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/paths.h"
 #include "cli/prose.h"
-#include "cli/session.h"
 #include "sim/base/suggest.h"
+#include "sim/scenario/paths.h"
+#include "sim/scenario/session.h"
 
 #define HELP_WIDTH 80
 

@@ -15,9 +15,9 @@
 
 #include "cli/image.h"
 #include "cli/image_cache.h"
-#include "cli/paths.h"
 #include "cli/progress.h"
 #include "sim/base/signals.h"
+#include "sim/scenario/paths.h"
 
 #define NAMES_MAX 16
 #define PROGRESS_FD 3

@@ -9,11 +9,11 @@
 #include "cli/cli.h"
 #include "cli/init_answers.h"
 #include "cli/init_names.h"
-#include "cli/paths.h"
 #include "sim/base/options.h"
 #include "sim/base/out.h"
 #include "sim/base/outfile.h"
 #include "sim/base/signals.h"
+#include "sim/scenario/paths.h"
 #include "sim/scenario/scenario.h"
 
 #define OUTPUT_DEFAULT "my-box.yaml"

@@ -7,10 +7,10 @@
 #include "cli/powercut_vm.h"
 #include "cli/progress.h"
 #include "cli/report_powercut.h"
-#include "cli/session.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/units.h"
+#include "sim/scenario/session.h"
 
 #define RANDOM_DEFAULT 1000
 #define RANDOM_MAX 10000000

@@ -9,12 +9,12 @@
 #include "cli/live.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/session.h"
 #include "cli/vm_run.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/trace.h"
 #include "sim/base/units.h"
+#include "sim/scenario/session.h"
 
 #define TRACE_SPANS 500000
 #define TRACE_TIME_NS INT64_C(2000000000)

@@ -3,9 +3,9 @@
 #ifndef SL_CLI_FULL_H
 #define SL_CLI_FULL_H
 
-#include "cli/drives.h"
 #include "cli/page.h"
-#include "cli/session.h"
+#include "sim/scenario/drives.h"
+#include "sim/scenario/session.h"
 #include "sim/stack/advise.h"
 #include "sim/stack/explain.h"
 #include "sim/stack/powercut.h"

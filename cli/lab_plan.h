@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "cli/session.h"
 #include "guests/lab.h"
+#include "sim/scenario/session.h"
 
 #define SL_LAB_VARIANTS_MAX 32
 /* Paths of sockets are short; libvirt's monitor sockets are the deepest below the folder:

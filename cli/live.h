@@ -6,8 +6,8 @@
 #ifndef SL_CLI_LIVE_H
 #define SL_CLI_LIVE_H
 
-#include "cli/paths.h"
 #include "cli/report.h"
+#include "sim/scenario/paths.h"
 #include "sim/stack/result.h"
 
 struct sl_live_options {

@@ -13,7 +13,7 @@
 #include "guests/chain.h"
 #include "guests/mariadb.h"
 #include "guests/vdisk.h"
-#include "sim/serve/trust.h"
+#include "sim/stack/trust.h"
 
 enum sl_live_guest {
 	SL_LIVE_NO_GUEST, /* libnfs programs are clients of the datastore */

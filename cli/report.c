@@ -182,15 +182,6 @@ bool sl_report_has_beside(const struct sl_report *report)
 	return sl_report_real(report) != SL_ENGINE_LIVE && sl_report_has_engine(report, SL_ENGINE_LIVE);
 }
 
-void sl_evidence_fini(struct sl_evidence *evidence)
-{
-	free(evidence->zpool_status);
-	free(evidence->zpool_iostat);
-	free(evidence->zil);
-	free(evidence->disks);
-	*evidence = (struct sl_evidence){0};
-}
-
 const struct sl_evidence *sl_report_evidence(const struct sl_report *report, int variant, int workload)
 {
 	for (int i = 0; i < report->n_evidence; i++) {

@@ -3,7 +3,7 @@
 #define SL_CLI_SERVE_H
 
 #include "cli/serving.h"
-#include "cli/session.h"
+#include "sim/scenario/session.h"
 #include "sim/serve/pool_server.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/runwait.h"
 #include "sim/base/units.h"
-#include "sim/serve/trust.h"
+#include "sim/stack/trust.h"
 
 static void stop_fire(struct sl_io *io, uint32_t events, int64_t now_ns)
 {

@@ -23,7 +23,7 @@ struct sl_serving {
 int sl_serving_init(struct sl_serving *serving, struct sl_err *err);
 void sl_serving_fini(struct sl_serving *serving);
 
-/* The last words: "timing not trustworthy: ..." and why, by the one rule (sim/serve/trust.h), or nothing. The
+/* The last words: "timing not trustworthy: ..." and why, by the one rule (sim/stack/trust.h), or nothing. The
  * clients are somewhere else: of waits for a CPU only our own count. */
 void sl_serving_trust_print(const struct sl_serving *serving, const struct sl_hist *lateness_wall_ns,
 			    int64_t modelled_p50_wall_ns);

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/paths.h"
 #include "cli/tempdir.h"
 #include "sim/base/out.h"
+#include "sim/scenario/paths.h"
 
 static char *fresh_dir(char buf[64])
 {

@@ -1,4 +1,4 @@
-#include "cli/paths.h"
+#include "sim/scenario/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

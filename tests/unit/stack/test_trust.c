@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "sim/serve/trust.h"
+#include "sim/stack/trust.h"
 
 #define MS 1000000LL
 #define S 1000000000LL

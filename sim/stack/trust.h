@@ -3,8 +3,8 @@
  * `disk serve` (decision 0003). Pure: figures in, verdict out. All times are of the wall clock, as it was
  * measured, at the dilation in force: a time of the model goes through sl_trust_wall_ns first.
  */
-#ifndef SL_SERVE_TRUST_H
-#define SL_SERVE_TRUST_H
+#ifndef SL_STACK_TRUST_H
+#define SL_STACK_TRUST_H
 
 #include <stdbool.h>
 #include <stdint.h>

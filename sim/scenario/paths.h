@@ -1,6 +1,6 @@
 /* Where the data of the program is: catalogue, host profiles, ready scenarios. */
-#ifndef SL_CLI_PATHS_H
-#define SL_CLI_PATHS_H
+#ifndef SL_SCENARIO_PATHS_H
+#define SL_SCENARIO_PATHS_H
 
 #include <limits.h>
 

@@ -1,9 +1,9 @@
 /* What run and fit have in common: a scenario found, loaded and adjusted; words resolved to indices. */
-#ifndef SL_CLI_SESSION_H
-#define SL_CLI_SESSION_H
+#ifndef SL_SCENARIO_SESSION_H
+#define SL_SCENARIO_SESSION_H
 
-#include "cli/paths.h"
 #include "sim/base/options.h"
+#include "sim/scenario/paths.h"
 #include "sim/scenario/scenario.h"
 
 struct sl_session {

@@ -1,4 +1,4 @@
-#include "sim/serve/trust.h"
+#include "sim/stack/trust.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "sim/scenario/session.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Names of drives of the catalogue, each once: what advise is to try. */
-#ifndef SL_CLI_DRIVES_H
-#define SL_CLI_DRIVES_H
+#ifndef SL_SCENARIO_DRIVES_H
+#define SL_SCENARIO_DRIVES_H
 
 #include <stddef.h>
 
-#include "cli/paths.h"
 #include "sim/base/err.h"
+#include "sim/scenario/paths.h"
 
 #define SL_DRIVES_MAX 256
 #define SL_DRIVE_NAME_MAX 80 /* longer ones are no names: the catalogue says so */

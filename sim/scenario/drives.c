@@ -1,4 +1,4 @@
-#include "cli/drives.h"
+#include "sim/scenario/drives.h"
 
 #include <dirent.h>
 #include <errno.h>
