@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "cli/disk.h"
-#include "cli/disk_figures.h"
-#include "cli/report.h"
-#include "cli/table.h"
+#include "cli/disk_measure.h"
 #include "sim/base/json.h"
 #include "sim/base/out.h"
 #include "sim/base/utf8.h"
 #include "sim/device/iops.h"
 #include "sim/device/ssd.h"
+#include "sim/report/report.h"
+#include "sim/report/table.h"
 #include "sim/scenario/paths.h"
 
 #define DEVICES_MAX 512

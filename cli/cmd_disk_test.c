@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "cli/disk.h"
-#include "cli/disk_curve.h"
-#include "cli/disk_figures.h"
+#include "cli/disk_measure.h"
+#include "cli/disk_saturate.h"
 #include "cli/disk_save.h"
 #include "loadgen/real_disk.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/units.h"
+#include "sim/report/disk_curve.h"
 #include "sim/scenario/paths.h"
 
 #define MINUTES_DEFAULT 60

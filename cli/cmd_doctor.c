@@ -16,12 +16,12 @@
 
 #include "cli/cli.h"
 #include "cli/image_cache.h"
-#include "cli/table.h"
 #include "cli/tempdir.h"
 #include "guests/accel.h"
 #include "guests/needs.h"
 #include "sim/base/hist.h"
 #include "sim/base/units.h"
+#include "sim/report/table.h"
 #include "sim/scenario/paths.h"
 
 #define SLEEPS 50

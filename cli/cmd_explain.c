@@ -4,9 +4,9 @@
 
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "cli/report_explain.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
+#include "sim/report/report_explain.h"
 #include "sim/scenario/session.h"
 
 #define TRACE_SPANS 1000000

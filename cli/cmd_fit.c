@@ -4,10 +4,10 @@
 
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/suggest.h"
+#include "sim/report/report.h"
 #include "sim/scenario/session.h"
 
 #define HELD_NAMES 64 /* workloads and variants that a name is compared with */

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/prose.h"
 #include "sim/base/suggest.h"
+#include "sim/report/prose.h"
 #include "sim/scenario/paths.h"
 #include "sim/scenario/session.h"
 

@@ -6,10 +6,10 @@
 #include "cli/cli.h"
 #include "cli/powercut_vm.h"
 #include "cli/progress.h"
-#include "cli/report_powercut.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/units.h"
+#include "sim/report/report_powercut.h"
 #include "sim/scenario/session.h"
 
 #define RANDOM_DEFAULT 1000

@@ -5,15 +5,15 @@
 
 #include "cli/beside.h"
 #include "cli/cli.h"
-#include "cli/full.h"
+#include "cli/full_run.h"
 #include "cli/live.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "cli/vm_run.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/trace.h"
 #include "sim/base/units.h"
+#include "sim/report/report.h"
 #include "sim/scenario/session.h"
 
 #define TRACE_SPANS 500000

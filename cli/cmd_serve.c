@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/report.h"
 #include "cli/serve.h"
 #include "sim/base/out.h"
 #include "sim/base/utf8.h"
+#include "sim/report/report.h"
 #include "sim/serve/control.h"
 
 #define NFS_PORT 2049

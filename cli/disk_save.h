@@ -2,7 +2,7 @@
 #ifndef SL_CLI_DISK_SAVE_H
 #define SL_CLI_DISK_SAVE_H
 
-#include "cli/disk_figures.h"
+#include "sim/report/disk_figures.h"
 
 /* Before anything is measured: is `name` a name, and is there no ./catalogue/NAME.yaml? -EINVAL, -EEXIST. */
 int sl_disk_save_check(const char *name, struct sl_err *err);

@@ -6,7 +6,7 @@
 #ifndef SL_CLI_LIVE_H
 #define SL_CLI_LIVE_H
 
-#include "cli/report.h"
+#include "sim/report/report.h"
 #include "sim/scenario/paths.h"
 #include "sim/stack/result.h"
 

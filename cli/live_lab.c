@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "cli/measured.h"
-#include "cli/report.h"
 #include "guests/lab.h"
 #include "sim/base/units.h"
+#include "sim/report/report.h"
 
 #define NO_LIMIT_BPS 1e12
 

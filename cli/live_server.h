@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/report.h"
 #include "guests/process.h"
 #include "sim/base/err.h"
+#include "sim/report/report.h"
 #include "sim/scenario/box.h"
 
 /* What it exports. Not "/": QEMU cannot name a file in the root. */

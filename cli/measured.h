@@ -4,7 +4,7 @@
 #define SL_CLI_MEASURED_H
 
 #include "cli/live_load.h"
-#include "cli/report.h"
+#include "sim/report/report.h"
 #include "sim/stack/result.h"
 
 /* Can the workload be run for real? Without a guest, what goes through libnfs. */

@@ -3,7 +3,7 @@
 #define SL_CLI_VM_CELL_H
 
 #include "cli/live_load.h"
-#include "cli/report.h"
+#include "sim/report/report.h"
 
 struct sl_vm_cell {
 	const char *dir;     /* of the lab */

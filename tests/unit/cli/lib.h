@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "sim/report/report.h"
 
 #define DATA_DIR SL_SOURCE_DIR "/sim/scenario"
 #define HOSTILE SL_SOURCE_DIR "/tests/unit/cli/hostile.yaml"

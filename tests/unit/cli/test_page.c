@@ -1,6 +1,6 @@
 /* The pages: markup that an XML parser takes, harmless text, the answer, the drawing, tables. */
-#include "cli/page.h"
-#include "cli/page_table.h"
+#include "sim/report/page.h"
+#include "sim/report/page_table.h"
 #include "tests/unit/cli/lib.h"
 
 /* Start and end tags pair up, attributes are quoted, and no bare & < > is in the text: an XML parser's view.

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "cli/prose.h"
+#include "sim/report/prose.h"
 
 static char *prose(const char *text, int indent, int width)
 {

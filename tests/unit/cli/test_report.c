@@ -1,7 +1,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "cli/table.h"
+#include "sim/report/table.h"
 #include "tests/unit/cli/lib.h"
 
 Test(format, numbers_have_three_digits)

@@ -1,8 +1,8 @@
 #include <jansson.h>
 
-#include "cli/report_advise.h"
-#include "cli/report_explain.h"
-#include "cli/report_powercut.h"
+#include "sim/report/report_advise.h"
+#include "sim/report/report_explain.h"
+#include "sim/report/report_powercut.h"
 #include "tests/unit/cli/lib.h"
 #include "tests/unit/cli/schema.h"
 
