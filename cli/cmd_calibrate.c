@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/calibration.h"
 #include "cli/cli.h"
-#include "cli/tempdir.h"
+#include "engine/calibration.h"
+#include "engine/tempdir.h"
 #include "guests/needs.h"
 #include "guests/sandbox.h"
 #include "sim/base/out.h"

@@ -93,7 +93,7 @@ static int sync_text(const struct sl_scenario *sc, const struct sl_dev_spec *spe
 		     : sl_dev_sync_write_ns(&fresh, SYNC_BYTES, SYNC_NS, SYNC_SEED, &ns, err);
 
 	if (ns > 0) {
-		sl_report_time((int64_t)ns, time, sizeof(time));
+		sl_units_time((int64_t)ns, time, sizeof(time));
 	}
 	(void)snprintf(buf, size, "%s%s", sync_assumed(sc, spec) ? "~" : "", time);
 	return rc;

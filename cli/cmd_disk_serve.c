@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/dilate.h"
 #include "cli/disk.h"
 #include "cli/disk_specs.h"
-#include "cli/serving.h"
+#include "engine/serving.h"
+#include "sim/report/report.h"
 #include "sim/scenario/paths.h"
 
 struct serve {
@@ -79,6 +81,7 @@ static void uris_print(const struct serve *s)
 static void summary_print(const struct serve *s)
 {
 	const struct sl_hist *late = sl_disks_lateness(s->disks), *modelled = sl_disks_modelled(s->disks);
+	struct sl_trust trust;
 	double late_ns = (double)sl_hist_quantile(late, 0.99),
 	       median_ns = (double)sl_hist_quantile(modelled, 0.5);
 
@@ -88,7 +91,8 @@ static void summary_print(const struct serve *s)
 	       (unsigned long long)sl_disks_requests(s->disks), (double)sl_hist_quantile(late, 0.5) / 1e3,
 	       late_ns / 1e3, median_ns / 1e3, sl_hist_mean(modelled) / 1e3,
 	       (double)sl_disks_credit_used(s->disks) / 1e6);
-	sl_serving_trust_print(&s->serving, late, sl_hist_quantile(modelled, 0.5));
+	sl_serving_trust(&s->serving, late, sl_hist_quantile(modelled, 0.5), &trust);
+	sl_report_trust(&trust, stdout);
 }
 
 static int serve_run(struct serve *s, double dilate, struct sl_err *err)
@@ -124,7 +128,7 @@ static int words_check(struct serve *s, const struct sl_words *words, double *re
 	if (!s->dir) {
 		return sl_err_set(err, -EINVAL, "--dir: missing; name the folder for the disks' files");
 	}
-	rc = sl_serving_dilate(s->dilate, ret_dilate, err);
+	rc = sl_dilate_parse(s->dilate, ret_dilate, err);
 	if (rc < 0) {
 		return rc;
 	}

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/image_cache.h"
-#include "cli/tempdir.h"
+#include "engine/image_cache.h"
+#include "engine/tempdir.h"
 #include "guests/accel.h"
 #include "guests/needs.h"
 #include "sim/base/hist.h"

@@ -5,8 +5,8 @@
 
 #include "cli/group.h"
 #include "cli/image.h"
-#include "cli/image_cache.h"
-#include "cli/tempdir.h"
+#include "engine/image_cache.h"
+#include "engine/tempdir.h"
 #include "sim/report/table.h"
 
 #define HALF_BUILT "build" /* the folder of the cache where images/build.sh works */

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "cli/image.h"
-#include "cli/image_cache.h"
 #include "cli/progress.h"
+#include "engine/image_cache.h"
 #include "sim/base/signals.h"
 #include "sim/scenario/paths.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/powercut_vm.h"
 #include "cli/progress.h"
+#include "engine/powercut_vm.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/units.h"

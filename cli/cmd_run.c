@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/beside.h"
 #include "cli/cli.h"
 #include "cli/full_run.h"
-#include "cli/live.h"
 #include "cli/progress.h"
-#include "cli/vm_run.h"
+#include "engine/beside.h"
+#include "engine/live.h"
+#include "engine/vm_run.h"
 #include "sim/base/out.h"
 #include "sim/base/signals.h"
 #include "sim/base/trace.h"
@@ -386,7 +386,7 @@ static void print_missing(const struct run *run)
 			run->live.missing);
 	}
 	if (run->is_vm && !run->no_live) {
-		sl_beside_print(&run->beside, stderr);
+		sl_report_beside(&run->beside.result, run->beside.missing, stderr);
 	}
 	if (run->live.n_skipped > 0) {
 		fprintf(stderr, "skipped on %s: %d workload%s (%s)\n", run->engine, run->live.n_skipped,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/dilate.h"
 #include "cli/serve.h"
 #include "sim/base/out.h"
 #include "sim/base/utf8.h"
@@ -90,7 +91,7 @@ static int serve_prepare(struct sl_serve *serve, struct serve_options *o, struct
 			 struct sl_err *err)
 {
 	struct sl_chosen variants = {0};
-	int rc = sl_serving_dilate(o->dilate, &serve->pace, err);
+	int rc = sl_dilate_parse(o->dilate, &serve->pace, err);
 
 	if (rc == 0) {
 		rc = sl_session_open(&serve->session, o->operands.word[0], &o->set, err);
@@ -120,7 +121,7 @@ static void host_print(const struct sl_serve *serve, const struct serve_options 
 		printf("host     fsync of %s: %s\n", o->dir, strerror(-rc));
 		return;
 	}
-	sl_report_time(cost_ns, cost, sizeof(cost));
+	sl_units_time(cost_ns, cost, sizeof(cost));
 	printf("host     fsync of %s takes %s (p50): no stable write is acknowledged sooner\n", o->dir, cost);
 }
 
@@ -148,6 +149,7 @@ static void summary_print(struct sl_serve *serve)
 {
 	struct sl_datastore *ds = sl_pool_server_datastore(serve->server);
 	const struct sl_datastore_timing *timing = ds ? sl_datastore_timing(ds) : NULL;
+	struct sl_trust trust;
 	double median_wall_ns;
 
 	if (!timing) {
@@ -159,7 +161,8 @@ static void summary_print(struct sl_serve *serve)
 	       (unsigned long long)sl_datastore_stats(ds)->calls,
 	       (double)sl_hist_quantile(&timing->lateness_wall_ns, 0.5) / 1e3,
 	       (double)sl_hist_quantile(&timing->lateness_wall_ns, 0.99) / 1e3, median_wall_ns / 1e3);
-	sl_serving_trust_print(&serve->serving, &timing->lateness_wall_ns, (int64_t)median_wall_ns);
+	sl_serving_trust(&serve->serving, &timing->lateness_wall_ns, (int64_t)median_wall_ns, &trust);
+	sl_report_trust(&trust, stdout);
 }
 
 static int serve_open(struct sl_serve *serve, struct serve_options *o, const struct sl_box *box,

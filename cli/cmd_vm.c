@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/dilate.h"
 #include "cli/group.h"
-#include "cli/lab_control.h"
-#include "cli/lab_life.h"
-#include "cli/serving.h"
+#include "engine/lab_control.h"
+#include "engine/lab_life.h"
+#include "engine/serving.h"
 #include "guests/domain_xml.h"
 #include "sim/base/signals.h"
 #include "sim/serve/listen.h"
@@ -68,7 +69,7 @@ static int plan_parse(const struct sl_command *self, int argc, char **argv, stru
 				  o->operands.n ? "more than one scenario" : "scenario missing", self->name,
 				  self->args);
 	}
-	rc = sl_serving_dilate(o->dilate, &plan.dilate, err);
+	rc = sl_dilate_parse(o->dilate, &plan.dilate, err);
 	plan.scenario = o->operands.word[0];
 	plan.name = o->name;
 	plan.zfs = o->zfs;

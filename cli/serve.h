@@ -2,7 +2,7 @@
 #ifndef SL_CLI_SERVE_H
 #define SL_CLI_SERVE_H
 
-#include "cli/serving.h"
+#include "engine/serving.h"
 #include "sim/scenario/session.h"
 #include "sim/serve/pool_server.h"
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,4 +230,27 @@ void sl_units_format(double value, enum sl_unit unit, char *buf, size_t size)
 	(void)uselocale(before);
 	freelocale(c_locale);
 	(void)snprintf(buf, size, "%s", text);
+}
+
+void sl_units_figure(double value, enum sl_unit unit, int digits, char *buf, size_t size)
+{
+	static const char *const times[] = {"ns", "us", "ms", "s"};
+	static const char *const rates[] = {"B/s", "KB/s", "MB/s", "GB/s"};
+	const char *const *names = unit == SL_UNIT_TIME ? times : rates;
+	int step = 0;
+
+	if (value == 0 || (unit != SL_UNIT_TIME && unit != SL_UNIT_RATE)) {
+		sl_units_format(value, unit, buf, size);
+		return;
+	}
+	while (step < 3 && fabs(value) >= 999.9995) {
+		value /= 1000;
+		step++;
+	}
+	snprintf(buf, size, "%.*g%s", digits, value, names[step]);
+}
+
+void sl_units_time(int64_t ns, char *buf, size_t size)
+{
+	sl_units_figure((double)ns, SL_UNIT_TIME, 3, buf, size);
 }

@@ -29,4 +29,9 @@ const char *sl_units_suffix(const char *text, enum sl_unit unit, double *ret_siz
 /* Writes the shortest usual form ("150us", "6GiB", "100MB/s") into buf, always terminated. */
 void sl_units_format(double value, enum sl_unit unit, char *buf, size_t size);
 
+/* "554.8us", "18.34MB/s": `digits` digits, in a form that a scenario takes. */
+void sl_units_figure(double value, enum sl_unit unit, int digits, char *buf, size_t size);
+/* "1.53ms": three digits of a time in ns. */
+void sl_units_time(int64_t ns, char *buf, size_t size);
+
 #endif

@@ -33,7 +33,7 @@ void sl_disk_curve_text(const struct sl_disk_curve *curve, FILE *out)
 		double iops = sl_series_mean(&data->iops, from_ns, last->end_ns);
 		char latency[32];
 
-		sl_report_time((int64_t)last->latency_ns, latency, sizeof(latency));
+		sl_units_time((int64_t)last->latency_ns, latency, sizeof(latency));
 		sl_table_put(table, SL_TINT_NONE, "%.1f", (double)last->end_ns / MINUTE);
 		sl_table_put(table, SL_TINT_BOLD, "%.0f", iops);
 		sl_table_put(table, SL_TINT_NONE, "%.1f", iops * (double)data->block_bytes / 1e6);

@@ -107,7 +107,7 @@ static void timing_row(const struct sl_report *report, const struct sl_timing *t
 	for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
 		char text[32];
 
-		sl_report_time(times[k], text, sizeof(text));
+		sl_units_time(times[k], text, sizeof(text));
 		sl_page_put(table, NULL, "%s", text);
 	}
 	sl_page_put(table, t->trustworthy ? "good" : "bad", "%s%s",

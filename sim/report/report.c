@@ -310,25 +310,10 @@ void sl_report_percent(double value, char *buf, size_t size)
 	snprintf(buf, size, "%+.1f %%", fabs(value) < 0.05 ? 0.0 : value);
 }
 
-void sl_report_figure(double value, enum sl_unit unit, int digits, char *buf, size_t size)
+void sl_report_trust(const struct sl_trust *trust, FILE *out)
 {
-	static const char *const times[] = {"ns", "us", "ms", "s"};
-	static const char *const rates[] = {"B/s", "KB/s", "MB/s", "GB/s"};
-	const char *const *names = unit == SL_UNIT_TIME ? times : rates;
-	int step = 0;
-
-	if (value == 0 || (unit != SL_UNIT_TIME && unit != SL_UNIT_RATE)) {
-		sl_units_format(value, unit, buf, size);
-		return;
+	if (trust->verdict != SL_TRUST_YES) {
+		fprintf(out, "timing not trustworthy: %s%s\n", trust->reason,
+			trust->verdict == SL_TRUST_UNKNOWN ? "" : "; use --dilate or a quieter machine");
 	}
-	while (step < 3 && fabs(value) >= 999.9995) {
-		value /= 1000;
-		step++;
-	}
-	snprintf(buf, size, "%.*g%s", digits, value, names[step]);
-}
-
-void sl_report_time(int64_t ns, char *buf, size_t size)
-{
-	sl_report_figure((double)ns, SL_UNIT_TIME, 3, buf, size);
 }

@@ -87,17 +87,19 @@ void sl_report_ci(double value, char *buf, size_t size);
 /* "+1.2 %" */
 void sl_report_percent(double value, char *buf, size_t size);
 
-/* "554.8us", "18.34MB/s": `digits` digits, in a form that a scenario takes. */
-void sl_report_figure(double value, enum sl_unit unit, int digits, char *buf, size_t size);
-/* "1.53ms": three digits of a time in ns. */
-void sl_report_time(int64_t ns, char *buf, size_t size);
-
 /* The table and what belongs below it. */
 int sl_report_text(const struct sl_report *report, FILE *out, struct sl_err *err);
 
 /* The scenario's questions, answered with figures, and what it teaches, for the terminal. A question whose
  * cells were not run is left out. */
 void sl_report_answers(const struct sl_report *report, FILE *out);
+
+/* The last words of a server: "timing not trustworthy: ..." and why, or nothing. */
+void sl_report_trust(const struct sl_trust *trust, FILE *out);
+
+/* Beside engine vm: what live would need here (`missing`, else ""), or a line for each of its cells in
+ * `result`: how far it is from its own model(lab). */
+void sl_report_beside(const struct sl_result *result, const char *missing, FILE *out);
 
 /* arg is a struct sl_report *: for sl_out_write. */
 int sl_report_json(void *arg, FILE *out, struct sl_err *err);

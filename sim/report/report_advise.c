@@ -212,7 +212,7 @@ static bool put_row(struct sl_table *out, const struct sl_advice *advice, const 
 	sl_report_number(row->endurance.log_bytes_per_day / 1e9, text, sizeof(text));
 	sl_table_put(out, tint, "%s", text);
 	put_lasts(out, row, tint);
-	sl_report_time((int64_t)(row->measure.loss.seconds * 1e9), text, sizeof(text));
+	sl_units_time((int64_t)(row->measure.loss.seconds * 1e9), text, sizeof(text));
 	sl_table_put(out, tint, "%s%s", row->measure.loss.at_least ? ">" : "",
 		     row->measure.loss.seconds > 0 ? text : "-");
 	put_remark(out, row, c, remarks, tint);

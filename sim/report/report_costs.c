@@ -30,7 +30,7 @@ void sl_costs_loss(const struct sl_loss *loss, char *buf, size_t size)
 		snprintf(buf, size, "nothing");
 		return;
 	}
-	sl_report_time((int64_t)(loss->seconds * 1e9), time, sizeof(time));
+	sl_units_time((int64_t)(loss->seconds * 1e9), time, sizeof(time));
 	snprintf(buf, size, "%s %s", loss->at_least ? "at least" : "up to", time);
 }
 

@@ -50,7 +50,7 @@ static void ask_layer(const struct sl_path *path, FILE *in, FILE *out)
 	char time[32];
 	double guess;
 
-	sl_report_time(path->latency_ns, time, sizeof(time));
+	sl_units_time(path->latency_ns, time, sizeof(time));
 	fprintf(out, "The median %s takes %s. Which layer takes most of it?\n", path->name, time);
 	for (int layer = 0; layer < SL_LAYERS; layer++) {
 		if (path->service_ns[layer] + path->waiting_ns[layer] > 0) {

@@ -18,7 +18,7 @@ static void page_path(const struct sl_explain *explain, const struct sl_explain_
 	const struct sl_path *path = &cell->path[q];
 	char time[32], calls[64], title[160];
 
-	sl_report_time(path->latency_ns, time, sizeof(time));
+	sl_units_time(path->latency_ns, time, sizeof(time));
 	sl_explain_round_trips(path, calls, sizeof(calls));
 	snprintf(title, sizeof(title), "%s %s with %s: %s", sl_explain_quantile_name(q), path->name,
 		 variant_name(explain, cell), time);
@@ -211,8 +211,8 @@ static void fact_latency(const struct sl_explain_cell *subject, const char *load
 	struct sl_fact fact = {.label = "One operation takes"};
 	char slow[32];
 
-	sl_report_time(path->latency_ns, fact.value, sizeof(fact.value));
-	sl_report_time(subject->path[SL_EXPLAIN_P99].latency_ns, slow, sizeof(slow));
+	sl_units_time(path->latency_ns, fact.value, sizeof(fact.value));
+	sl_units_time(subject->path[SL_EXPLAIN_P99].latency_ns, slow, sizeof(slow));
 	(void)snprintf(fact.text, sizeof(fact.text), "the median %s of %s; one in a hundred: %s or more",
 		       path->name, load, slow);
 	sl_page_fact(page, &fact);
@@ -226,7 +226,7 @@ static void fact_layer(const struct sl_explain_cell *subject, struct sl_page *pa
 	struct sl_fact fact = {.label = "Most of it"};
 	char time[32];
 
-	sl_report_time(ns, time, sizeof(time));
+	sl_units_time(ns, time, sizeof(time));
 	(void)snprintf(fact.value, sizeof(fact.value), "%s", sl_layer_name(most));
 	(void)snprintf(fact.text, sizeof(fact.text), "%s, %.0f %% of its time", time,
 		       path->latency_ns > 0 ? (double)ns * 100 / (double)path->latency_ns : 0);

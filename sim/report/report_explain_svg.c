@@ -30,8 +30,8 @@ static void time_text(const struct sl_path *path, int layer, char *buf, size_t s
 {
 	char service[32], waiting[32];
 
-	sl_report_time(path->service_ns[layer], service, sizeof(service));
-	sl_report_time(path->waiting_ns[layer], waiting, sizeof(waiting));
+	sl_units_time(path->service_ns[layer], service, sizeof(service));
+	sl_units_time(path->waiting_ns[layer], waiting, sizeof(waiting));
 	snprintf(buf, size, "%s%s%s", path->service_ns[layer] > 0 ? service : "",
 		 path->waiting_ns[layer] > 0 ? "+" : "", path->waiting_ns[layer] > 0 ? waiting : "");
 }
@@ -81,7 +81,7 @@ static void path_axis(int64_t scale_ns, double per_ns, int height, FILE *out)
 		double x = LABEL_WIDTH + (double)at * per_ns;
 		char text[32];
 
-		sl_report_time(at, text, sizeof(text));
+		sl_units_time(at, text, sizeof(text));
 		fprintf(out,
 			"<path class=\"axis\" d=\"M%.1f 0V%d\"/><text class=\"tick\" x=\"%.1f\" y=\"%d\" "
 			"text-anchor=\"middle\">%s</text>\n",

@@ -103,7 +103,7 @@ static void print_waterfall(const struct sl_explain_report *report, const struct
 	for (int i = 0; i < shown.n; i++) {
 		char time[32], head[96];
 
-		sl_report_time(shown.cells[i]->path[q].latency_ns, time, sizeof(time));
+		sl_units_time(shown.cells[i]->path[q].latency_ns, time, sizeof(time));
 		snprintf(head, sizeof(head), "%s %s", variant_name(all->explain, shown.cells[i]), time);
 		fprintf(out, "|%-*.*s%s", width, width, head, i < shown.n - 1 ? " " : "\n");
 	}
@@ -146,8 +146,8 @@ static void put_time(struct sl_table *table, int64_t service_ns, int64_t waiting
 		sl_table_put(table, SL_TINT_DIM, "-");
 		return;
 	}
-	sl_report_time(service_ns, service, sizeof(service));
-	sl_report_time(waiting_ns, waiting, sizeof(waiting));
+	sl_units_time(service_ns, service, sizeof(service));
+	sl_units_time(waiting_ns, waiting, sizeof(waiting));
 	if (waiting_ns == 0) {
 		sl_table_put(table, SL_TINT_NONE, "%s", service);
 	} else if (service_ns == 0) {
@@ -165,7 +165,7 @@ static void put_totals(struct sl_table *table, const struct group *group, enum s
 	if (sl_table_row(table)) {
 		sl_table_put(table, SL_TINT_BOLD, "all");
 		for (int i = 0; i < group->n; i++) {
-			sl_report_time(group->cells[i]->path[q].latency_ns, text, sizeof(text));
+			sl_units_time(group->cells[i]->path[q].latency_ns, text, sizeof(text));
 			sl_table_put(table, SL_TINT_BOLD, "%s", text);
 		}
 	}

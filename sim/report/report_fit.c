@@ -37,15 +37,15 @@ static int fit_params(const struct sl_fit *fit, FILE *out)
 			return -ENOMEM;
 		}
 		sl_table_put(table, SL_TINT_NONE, "%s", p->key);
-		sl_report_figure(p->start, p->unit, 4, a, sizeof(a));
+		sl_units_figure(p->start, p->unit, 4, a, sizeof(a));
 		sl_table_put(table, SL_TINT_DIM, "%s", a);
-		sl_report_figure(p->value, p->unit, 4, a, sizeof(a));
+		sl_units_figure(p->value, p->unit, 4, a, sizeof(a));
 		sl_table_put(table, SL_TINT_BOLD, "%s", a);
-		sl_report_figure(p->min, p->unit, 4, a, sizeof(a));
-		sl_report_figure(p->max, p->unit, 4, b, sizeof(b));
+		sl_units_figure(p->min, p->unit, 4, a, sizeof(a));
+		sl_units_figure(p->max, p->unit, 4, b, sizeof(b));
 		sl_table_put(table, SL_TINT_DIM, "%s .. %s", a, b);
-		sl_report_figure(p->low, p->unit, 4, a, sizeof(a));
-		sl_report_figure(p->high, p->unit, 4, b, sizeof(b));
+		sl_units_figure(p->low, p->unit, 4, a, sizeof(a));
+		sl_units_figure(p->high, p->unit, 4, b, sizeof(b));
 		sl_table_put(table, SL_TINT_NONE, "%s .. %s", a, b);
 		put_known(fit->identified.sd[i], table);
 	}
@@ -138,9 +138,9 @@ static void fit_yaml(const struct sl_fit *fit, FILE *out)
 		const char *key = strncmp(p->key, "params.", 7) == 0 ? p->key + 7 : p->key;
 		char value[32], min[32], max[32];
 
-		sl_report_figure(p->value, p->unit, 6, value, sizeof(value));
-		sl_report_figure(p->min, p->unit, 6, min, sizeof(min));
-		sl_report_figure(p->max, p->unit, 6, max, sizeof(max));
+		sl_units_figure(p->value, p->unit, 6, value, sizeof(value));
+		sl_units_figure(p->min, p->unit, 6, min, sizeof(min));
+		sl_units_figure(p->max, p->unit, 6, max, sizeof(max));
 		fprintf(out,
 			"  %s: {value: %s, kind: %s, min: %s, max: %s, source: \"sloglab fit, RMS %.2f "
 			"%% over %d cells\"}\n",

@@ -282,7 +282,7 @@ static void latency_row(const struct sl_report *report, const struct sl_cell *ce
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		(void)snprintf(text, sizeof(text), "-");
 		if (times[i] > 0) {
-			sl_report_time(times[i], text, sizeof(text));
+			sl_units_time(times[i], text, sizeof(text));
 		}
 		sl_page_put(table, NULL, "%s", text);
 	}

@@ -65,7 +65,7 @@ void sl_powercut_verdict(const struct sl_verdict *verdict, char *buf, size_t siz
 		return;
 	}
 	sl_costs_bytes((double)verdict->worst.lost_bytes, bytes, sizeof(bytes));
-	sl_report_time(verdict->window_ns, window, sizeof(window));
+	sl_units_time(verdict->window_ns, window, sizeof(window));
 	(void)snprintf(buf, size, "%s%" PRIu64 " write%s, %s, %s: %s",
 		       verdict->at_least     ? "at least "
 		       : verdict->n_cuts > 1 ? "up to "
@@ -100,7 +100,7 @@ static void real_return(const struct sl_verdict *verdict, char *buf, size_t size
 		(void)snprintf(txg, sizeof(txg), "txg %" PRIu64 " imported (%" PRIu64 " rolled back)",
 			       in->txg, in->believed - in->txg);
 	}
-	sl_report_time(verdict->longest_answer_ns, waited, sizeof(waited));
+	sl_units_time(verdict->longest_answer_ns, waited, sizeof(waited));
 	(void)snprintf(buf, size,
 		       "cut at %.6g s: %s%sthe guest's writes waited %s and went on, %" PRIu64
 		       " acknowledged until the audit",
@@ -120,7 +120,7 @@ void sl_powercut_return(const struct sl_powercut *powercut, const struct sl_verd
 		return;
 	}
 	if (powercut->options.radius == SL_RADIUS_NONE) {
-		sl_report_time(verdict->longest_answer_ns, part, sizeof(part));
+		sl_units_time(verdict->longest_answer_ns, part, sizeof(part));
 		(void)snprintf(buf, size, "no restart: memory has it all; the longest a write waited: %s",
 			       part);
 		return;
@@ -151,7 +151,7 @@ static void put_row(struct sl_table *table, const struct sl_powercut *powercut, 
 
 	if (v->worst.lost > 0) {
 		sl_costs_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
-		sl_report_time(v->window_ns, window, sizeof(window));
+		sl_units_time(v->window_ns, window, sizeof(window));
 	}
 	sl_table_put(table, SL_TINT_NONE, "%s", sl_scenario_workload(powercut->scenario, v->workload)->name);
 	sl_table_put(table, SL_TINT_NONE, "%s", sl_scenario_variant_name(powercut->scenario, v->variant));

@@ -65,7 +65,7 @@ static void page_row(const struct sl_powercut *powercut, const struct sl_verdict
 
 	if (v->worst.lost > 0) {
 		sl_costs_bytes((double)v->worst.lost_bytes, bytes, sizeof(bytes));
-		sl_report_time(v->window_ns, window, sizeof(window));
+		sl_units_time(v->window_ns, window, sizeof(window));
 	}
 	sl_page_row(table, NULL);
 	sl_page_put(table, NULL, "%s", sl_scenario_variant_name(powercut->scenario, v->variant));
@@ -172,7 +172,7 @@ static void page_facts(const struct sl_powercut *powercut, const struct sl_verdi
 		(void)snprintf(lost.value, sizeof(lost.value), "%" PRIu64 " write%s", most->worst.lost,
 			       most->worst.lost == 1 ? "" : "s");
 		cell_text(powercut, most, ", acknowledged before the cut", &lost);
-		sl_report_time(oldest->window_ns, age.value, sizeof(age.value));
+		sl_units_time(oldest->window_ns, age.value, sizeof(age.value));
 		cell_text(powercut, oldest, "", &age);
 	}
 	(void)snprintf(often.value, sizeof(often.value), "%" PRIu64 " of %" PRIu64, oldest->lossy,

@@ -97,7 +97,7 @@ static void put_live(struct sl_table *table, const struct sl_report *report, con
 		sl_table_put(table, SL_TINT_NONE, "-");
 	}
 	if (timing) {
-		sl_report_time(timing->lateness_p99_wall_ns, text, sizeof(text));
+		sl_units_time(timing->lateness_p99_wall_ns, text, sizeof(text));
 		sl_table_put(table, timing->trustworthy ? SL_TINT_NONE : SL_TINT_BAD, "%s", text);
 	} else {
 		sl_table_put(table, SL_TINT_NONE, "-");
@@ -246,14 +246,14 @@ static void print_timings(const struct sl_report *report, FILE *out)
 		const struct sl_timing *t = &report->timings[i];
 		char late50[32], late99[32], modelled[32], rtt[32];
 
-		sl_report_time(t->lateness_p50_wall_ns, late50, sizeof(late50));
-		sl_report_time(t->lateness_p99_wall_ns, late99, sizeof(late99));
-		sl_report_time(t->modelled_p50_wall_ns, modelled, sizeof(modelled));
+		sl_units_time(t->lateness_p50_wall_ns, late50, sizeof(late50));
+		sl_units_time(t->lateness_p99_wall_ns, late99, sizeof(late99));
+		sl_units_time(t->modelled_p50_wall_ns, modelled, sizeof(modelled));
 		fprintf(out, "timing of %s on %s: replies late by %s (p50), %s (p99) where %s is modelled",
 			sl_scenario_workload(sc, t->workload)->name, sl_scenario_variant_name(sc, t->variant),
 			late50, late99, modelled);
 		if (t->null_rtt_ns > 0) {
-			sl_report_time(t->null_rtt_ns, rtt, sizeof(rtt));
+			sl_units_time(t->null_rtt_ns, rtt, sizeof(rtt));
 			fprintf(out, "; NULL call %s", rtt);
 		}
 		if (t->reads + t->writes + t->commits > 0) {

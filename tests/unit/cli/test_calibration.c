@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/calibration.h"
-#include "cli/noise.h"
+#include "engine/calibration.h"
+#include "engine/noise.h"
 
 #define SAME 1e-9
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/tempdir.h"
+#include "engine/tempdir.h"
 #include "sim/base/out.h"
 #include "sim/scenario/paths.h"
 

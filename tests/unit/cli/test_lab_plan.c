@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/lab_plan.h"
-#include "cli/tempdir.h"
+#include "engine/lab_plan.h"
+#include "engine/tempdir.h"
 
 static char dir[64];
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calibration.h"
-#include "cli/live_lab.h"
-#include "cli/measured.h"
+#include "engine/calibration.h"
+#include "engine/live_lab.h"
+#include "engine/measured.h"
 #include "sim/scenario/scenario.h"
 
 static const struct sl_calibration host = {.op_delay_ns = 120e3,

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/powercut_vm.h"
+#include "engine/powercut_vm.h"
 
 Test(powercut_vm, audit)
 {

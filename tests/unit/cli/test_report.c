@@ -45,7 +45,7 @@ Test(format, figures_can_be_parsed_again)
 		char text[48];
 		double again;
 
-		sl_report_figure(cases[i].value, cases[i].unit, 6, text, sizeof(text));
+		sl_units_figure(cases[i].value, cases[i].unit, 6, text, sizeof(text));
 		cr_assert_eq(sl_units_parse(text, cases[i].unit, &again, &err), 0, "%s: %s", text, err.msg);
 		cr_assert(fabs(again - cases[i].value) <= 1e-5 * cases[i].value, "%s", text);
 	}

@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/live_lab.h"
-#include "cli/live_load.h"
-#include "cli/measured.h"
-#include "cli/vm_cell.h"
-#include "cli/vm_costs.h"
-#include "cli/vm_kept.h"
-#include "cli/vm_run.h"
-#include "cli/vm_waits.h"
+#include "engine/live_lab.h"
+#include "engine/live_load.h"
+#include "engine/measured.h"
+#include "engine/vm_cell.h"
+#include "engine/vm_costs.h"
+#include "engine/vm_kept.h"
+#include "engine/vm_run.h"
+#include "engine/vm_waits.h"
 #include "sim/base/runwait.h"
 #include "sim/base/signals.h"
 
