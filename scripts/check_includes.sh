@@ -20,13 +20,15 @@ guest     base workload scenario hyp
 stack     base workload store scenario zfs wire hyp guest
 nfs3      base store
 nbd       base device
+report    base device scenario stack
 serve     base store scenario stack nfs3 nbd
 guests    base scenario
+engine    base scenario stack serve guests
 loadgen   base workload
 '
 
 folders=()
-for folder in sim guests loadgen cli; do
+for folder in sim guests engine loadgen cli; do
 	[ -d "$folder" ] && folders+=("$folder")
 done
 [ ${#folders[@]} -eq 0 ] && exit 0

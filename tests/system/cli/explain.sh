@@ -36,7 +36,7 @@ grep -q 'no SSD can lift this' b.txt || fail "with --json - the text goes to std
 "$sloglab" explain quick --html q.html >q.txt 2>err.txt || fail "quick: $(cat err.txt)"
 grep -q 'the best SLOG there could be' q.txt || fail "quick: no conclusion about syncwrite"
 grep -q 'program CPU' q.txt && fail "quick: the program's own CPU is not modelled"
-"$sloglab" explain "$src/tests/unit/cli/hostile.yaml" --html h.html >h.txt 2>err.txt || fail "hostile: $(cat err.txt)"
+"$sloglab" explain "$src/tests/unit/report/hostile.yaml" --html h.html >h.txt 2>err.txt || fail "hostile: $(cat err.txt)"
 grep -q '<script\|<img' h.html && fail "text of the scenario became an element"
 "$sloglab" explain b3n-2014 --workload oltp2 --variant s3500 --set pool.sync=disabled >d.txt || fail "sync disabled"
 grep -q 'nothing is synchronous' d.txt || fail "sync disabled: $(grep '^==' d.txt)"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium (apt-get install chromium)"
 cd "$work" || exit 1
-"$sloglab" run "$src/tests/unit/cli/hostile.yaml" --html a.html --csv a.csv >/dev/null || fail "run"
+"$sloglab" run "$src/tests/unit/report/hostile.yaml" --html a.html --csv a.csv >/dev/null || fail "run"
 
 HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-sync \
 	--disable-component-update --user-data-dir="$work/profile" --virtual-time-budget=1000 --enable-logging=stderr \
@@ -21,7 +21,7 @@ done >missing.txt
 [ -s missing.txt ] && fail "figures missing: $(cat missing.txt)"
 
 # All in one page, on a phone: nothing is wider than 360 pixels, and what is scrolls within its own frame.
-"$sloglab" run "$src/tests/unit/cli/hostile.yaml" --workload '<b>w&1' --html full.html --full >/dev/null 2>err.txt || fail "--full: $(cat err.txt)"
+"$sloglab" run "$src/tests/unit/report/hostile.yaml" --workload '<b>w&1' --html full.html --full >/dev/null 2>err.txt || fail "--full: $(cat err.txt)"
 for part in 'Where the time goes' 'The median write' 'What if' 'What a power cut takes' 'The layer that lied' 'What to buy' '@media print'; do
 	grep -qF "$part" full.html || fail "--full lacks: $part"
 done

@@ -25,7 +25,7 @@ make_page run run b3n-2014
 make_page explain explain b3n-2014 --workload oltp2 --variant none,s3500
 make_page advise advise b3n-2014 --workload rndwr --repeat 2 --catalogue intel-dc-s3500-80,intel-dc-s3700-100
 make_page powercut powercut b3n-2014 --workload oltp2,rndwr --variant none,s3700
-make_page hostile run "$src/tests/unit/cli/hostile.yaml" --workload '<b>w&1' --full
+make_page hostile run "$src/tests/unit/report/hostile.yaml" --workload '<b>w&1' --full
 set -- run.html explain.html advise.html powercut.html hostile.html
 # Answers from memory take less time than a reply is late: a measurement that is not to be trusted.
 if [ -x "$bin/sloglab-load" ]; then

@@ -3,8 +3,8 @@
 #include "sim/report/report_advise.h"
 #include "sim/report/report_explain.h"
 #include "sim/report/report_powercut.h"
-#include "tests/unit/cli/lib.h"
-#include "tests/unit/cli/schema.h"
+#include "tests/unit/report/lib.h"
+#include "tests/unit/report/schema.h"
 
 static json_t *load(const char *path)
 {

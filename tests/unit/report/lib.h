@@ -1,6 +1,6 @@
 /* A result made by hand over hostile.yaml: two workloads, two variants, all three engines. */
-#ifndef SL_TESTS_CLI_LIB_H
-#define SL_TESTS_CLI_LIB_H
+#ifndef SL_TESTS_REPORT_LIB_H
+#define SL_TESTS_REPORT_LIB_H
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "sim/report/report.h"
 
 #define DATA_DIR SL_SOURCE_DIR "/sim/scenario"
-#define HOSTILE SL_SOURCE_DIR "/tests/unit/cli/hostile.yaml"
+#define HOSTILE SL_SOURCE_DIR "/tests/unit/report/hostile.yaml"
 
 struct made {
 	struct sl_scenario *sc;

@@ -1,6 +1,6 @@
 /* A JSON Schema checker for the words that docs/result.schema.json uses; an unknown word fails the test. */
-#ifndef SL_TESTS_CLI_SCHEMA_H
-#define SL_TESTS_CLI_SCHEMA_H
+#ifndef SL_TESTS_REPORT_SCHEMA_H
+#define SL_TESTS_REPORT_SCHEMA_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "tests/unit/cli/schema.h"
+#include "tests/unit/report/schema.h"
 
 #include <stdio.h>
 #include <string.h>

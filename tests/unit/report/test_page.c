@@ -1,7 +1,7 @@
 /* The pages: markup that an XML parser takes, harmless text, the answer, the drawing, tables. */
 #include "sim/report/page.h"
 #include "sim/report/page_table.h"
-#include "tests/unit/cli/lib.h"
+#include "tests/unit/report/lib.h"
 
 /* Start and end tags pair up, attributes are quoted, and no bare & < > is in the text: an XML parser's view.
  */

@@ -1,4 +1,9 @@
-#include "tests/unit/cli/lib.h"
+#include <criterion/criterion.h>
+
+#include "sim/scenario/scenario.h"
+#include "sim/stack/result.h"
+
+#define DATA_DIR SL_SOURCE_DIR "/sim/scenario"
 
 #define REPEAT 3
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "sim/report/table.h"
-#include "tests/unit/cli/lib.h"
+#include "tests/unit/report/lib.h"
 
 Test(format, numbers_have_three_digits)
 {
