@@ -76,7 +76,7 @@ Test(html, is_well_formed_and_holds_every_figure)
 					    "params.<wbr/>zil.<wbr/>commit_<wbr/>cpu",
 					    "0.7ms",
 					    "fitted",
-					    "cli/hostile.<wbr/>yaml:15:",
+					    "report/hostile.<wbr/>yaml:15:",
 					    "intel-dc-s3500-80.<wbr/>write_<wbr/>latency",
 					    "catalogue/intel-dc-s3500-80.<wbr/>yaml:"};
 	struct made m;
