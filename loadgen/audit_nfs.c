@@ -119,7 +119,7 @@ int sl_audit_nfs_open(const struct sl_audit_target *target, bool make, struct sl
 	int flags = make ? O_RDWR | O_CREAT | O_SYNC : O_RDONLY;
 	struct nfs *nfs = calloc(1, sizeof(*nfs));
 	uint8_t first[8];
-	int rc, got = 0;
+	int rc;
 
 	if (!nfs) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
@@ -131,10 +131,9 @@ int sl_audit_nfs_open(const struct sl_audit_target *target, bool make, struct sl
 	rc = sl_target_open(target->url, false, nfs->timeout_ns, &nfs->target, err);
 	rc = rc ? rc : sl_target_open_file(nfs->target, sl_target_file(nfs->target), flags, &nfs->fh, err);
 	if (rc == 0 && make) {
-		got = nfs_get(&nfs->place, 0, first, sizeof(first), err);
-		rc = got < 0 ? got : 0;
+		rc = nfs_get(&nfs->place, 0, first, sizeof(first), err);
 	}
-	if (rc == 0 && !sl_record_harmless(first, (size_t)got)) {
+	if (rc > 0 && !sl_record_harmless(first, (size_t)rc)) {
 		rc = sl_err_set(err, -EEXIST, "%.200s: holds something else than an audit; give another file",
 				target->url);
 	}

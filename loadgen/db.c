@@ -16,10 +16,14 @@ int sl_db_failed(unsigned number, const char *text, const char *what, struct sl_
 	return sl_err_set(err, -EIO, "MariaDB: %s: %s (error %u)", what, text, number);
 }
 
+int64_t sl_db_timeout_ns(const struct sl_db_config *config)
+{
+	return config->timeout_ns != 0 ? config->timeout_ns : TIMEOUT_DEFAULT_NS;
+}
+
 int sl_db_open(const struct sl_db_config *config, bool server_only, MYSQL **ret, struct sl_err *err)
 {
-	int64_t timeout_ns = config->timeout_ns > 0 ? config->timeout_ns : TIMEOUT_DEFAULT_NS;
-	unsigned timeout_s = (unsigned)((timeout_ns + 999999999) / 1000000000);
+	unsigned timeout_s = (unsigned)((sl_db_timeout_ns(config) + 999999999) / 1000000000);
 	unsigned protocol = config->socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
 	MYSQL *db = mysql_init(NULL);
 	char where[200];

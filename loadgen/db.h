@@ -17,6 +17,9 @@ struct sl_db_config {
 	int64_t timeout_ns; /* of connecting and of every answer; 0 = 30 s */
 };
 
+/* The timeout that holds: 30 s where the configuration has none. */
+int64_t sl_db_timeout_ns(const struct sl_db_config *config);
+
 /* Connects; without `database` when `server_only`. -ECONNREFUSED with one line that says where it tried. */
 int sl_db_open(const struct sl_db_config *config, bool server_only, MYSQL **ret, struct sl_err *err);
 /* Accepts NULL. */

@@ -13,24 +13,31 @@
 #define NAP_MAX_NS 100000000
 #define WAIT_LOOK_NS 100000000
 
-/* user, nice, system, idle, iowait, irq, softirq, steal: the first line of /proc/stat (proc(5)). */
-static void machine_read(struct sl_meter_cpu *ret)
+/* user, nice, system, idle, iowait, irq, softirq, steal (proc(5)). */
+void sl_meter_machine_parse(const char *line, struct sl_meter_cpu *ret)
 {
 	unsigned long long t[8];
+
+	/* NOLINTNEXTLINE(cert-err34-c): numbers of the kernel */
+	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
+		   &t[5], &t[6], &t[7]) == 8) {
+		ret->machine_busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
+		ret->machine_total = ret->machine_busy + t[3] + t[4];
+	}
+}
+
+static void machine_read(struct sl_meter_cpu *ret)
+{
+	char line[256];
 	FILE *file = fopen("/proc/stat", "re");
-	int n = 0;
 
 	if (!file) {
 		return;
 	}
-	/* NOLINTNEXTLINE(cert-err34-c): numbers of the kernel */
-	n = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
-		   &t[5], &t[6], &t[7]);
-	(void)fclose(file);
-	if (n == 8) {
-		ret->machine_busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
-		ret->machine_total = ret->machine_busy + t[3] + t[4];
+	if (fgets(line, sizeof(line), file)) {
+		sl_meter_machine_parse(line, ret);
 	}
+	(void)fclose(file);
 }
 
 static struct sl_meter_cpu cpu_read(void)

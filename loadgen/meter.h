@@ -10,6 +10,9 @@ struct sl_meter_cpu {
 	uint64_t machine_busy, machine_total;
 };
 
+/* Takes the machine's ticks from the first line of /proc/stat; another line leaves *ret as it is. */
+void sl_meter_machine_parse(const char *line, struct sl_meter_cpu *ret);
+
 /* Zero-initialise; release with sl_meter_fini. */
 struct sl_meter {
 	const struct sl_load_limits *limits;

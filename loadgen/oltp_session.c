@@ -13,7 +13,6 @@
 #include "loadgen/oltp_row.h"
 
 #define KINDS (SL_OLTP_COMMIT + 1)
-#define TIMEOUT_DEFAULT_NS 30000000000
 
 /* Where a parameter comes from. */
 enum source {
@@ -131,8 +130,7 @@ int sl_oltp_session_open(const struct sl_db_config *db, const struct sl_oltp_con
 	}
 	rc = rc ? rc : sl_db_wire_check(session->db, err);
 	rc = rc ? rc
-		: sl_db_wire_init(&session->wire, mysql_get_socket(session->db),
-				  db->timeout_ns > 0 ? db->timeout_ns : TIMEOUT_DEFAULT_NS, err);
+		: sl_db_wire_init(&session->wire, mysql_get_socket(session->db), sl_db_timeout_ns(db), err);
 	if (rc < 0) {
 		sl_oltp_session_close(session);
 		return rc;

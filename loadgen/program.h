@@ -114,6 +114,17 @@ int program_end(struct program *program, int rc, bool measured, json_t *about);
 /* The same for a load of several measurements, which were printed: `about` is the JSON but for its head. */
 int program_end_rows(struct program *program, int rc, json_t *about);
 
+/* Progress of `oltp prepare`. */
+struct program_filling {
+	int64_t begin_s, last_s; /* when it began; the time of the last line, at first the same */
+	bool terminal;
+	FILE *out;
+};
+
+/* Says how far the filling is at now_s, with the time left: on a terminal a line that is written over every
+ * second; elsewhere a line every 10 s. The last row always has its line. */
+void program_filling_print(struct program_filling *filling, int64_t now_s, uint64_t rows, uint64_t of);
+
 /* The summary, as sysbench prints it. */
 void program_summary(const struct program *program);
 void program_ticker(void *arg, const struct sl_load_sample *sample);

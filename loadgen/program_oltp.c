@@ -21,28 +21,31 @@ struct oltp {
 	struct sl_db_config db;
 	uint64_t port, rows, rate;
 	unsigned list, distribution, arrivals;
-	/* Progress of prepare. */
-	int64_t begin_s, last_s;
-	bool terminal;
+	struct program_filling filling;
 };
 
-/* A line that is written over on a terminal; elsewhere one every 10 s. */
-static void progress(void *arg, uint64_t rows, uint64_t of)
+void program_filling_print(struct program_filling *filling, int64_t now_s, uint64_t rows, uint64_t of)
 {
-	struct oltp *oltp = arg;
-	int64_t now = sl_clock_ms() / 1000, spent = now - oltp->begin_s;
+	int64_t spent_s = now_s - filling->begin_s;
 	bool end = rows == of;
 
-	if (!end && now - oltp->last_s < (oltp->terminal ? 1 : 10)) {
+	if (!end && now_s - filling->last_s < (filling->terminal ? 1 : 10)) {
 		return;
 	}
-	oltp->last_s = now;
-	(void)fprintf(stderr, "%sprepare: %llu of %llu rows, %.0f %%", oltp->terminal ? "\r\033[K" : "",
-		      (unsigned long long)rows, (unsigned long long)of, 100.0 * (double)rows / (double)of);
-	if (!end && rows > 0 && spent > 0) {
-		(void)fprintf(stderr, ", %.0f s left", (double)spent * (double)(of - rows) / (double)rows);
+	filling->last_s = now_s;
+	(void)fprintf(filling->out, "%sprepare: %llu of %llu rows, %.0f %%",
+		      filling->terminal ? "\r\033[K" : "", (unsigned long long)rows, (unsigned long long)of,
+		      100.0 * (double)rows / (double)of);
+	if (!end && rows > 0 && spent_s > 0) {
+		(void)fprintf(filling->out, ", %.0f s left",
+			      (double)spent_s * (double)(of - rows) / (double)rows);
 	}
-	(void)fprintf(stderr, "%s", end ? "; making the index\n" : oltp->terminal ? "" : "\n");
+	(void)fprintf(filling->out, "%s", end ? "; making the index\n" : filling->terminal ? "" : "\n");
+}
+
+static void progress(void *arg, uint64_t rows, uint64_t of)
+{
+	program_filling_print(arg, sl_clock_ms() / 1000, rows, of);
 }
 
 static json_t *about_json(const struct oltp *oltp)
@@ -70,7 +73,7 @@ static int oltp_run(struct oltp *oltp, unsigned stages)
 	    .rate = (double)oltp->rate,
 	    .constant = oltp->arrivals == 1,
 	    .progress = progress,
-	    .progress_arg = oltp,
+	    .progress_arg = &oltp->filling,
 	};
 	int rc;
 
@@ -79,8 +82,9 @@ static int oltp_run(struct oltp *oltp, unsigned stages)
 	load.seed = program->seed;
 	load.db.port = (uint16_t)oltp->port;
 	load.db.timeout_ns = program->stall_ns;
-	oltp->begin_s = oltp->last_s = sl_clock_ms() / 1000;
-	oltp->terminal = isatty(STDERR_FILENO) == 1;
+	oltp->filling = (struct program_filling){
+	    .begin_s = sl_clock_ms() / 1000, .terminal = isatty(STDERR_FILENO) == 1, .out = stderr};
+	oltp->filling.last_s = oltp->filling.begin_s;
 	rc = sl_oltp_load_run(&load, &program->result, &program->err);
 	return program_end(program, rc, stages & SL_LOAD_RUN, about_json(oltp));
 }

@@ -1,5 +1,6 @@
 #include "loadgen/target.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -58,8 +59,11 @@ int sl_target_failed(const struct sl_target *target, const char *what, int statu
 {
 	char text[200];
 
-	return sl_err_set(err, status < 0 ? status : -EIO, "%s: %s: %s (%s)", target->name, what,
-			  strerror(status < 0 ? -status : EIO), nfs_text(target, text, sizeof(text)));
+	if (status >= 0) {
+		status = -EIO; /* it did less than it should have */
+	}
+	return sl_err_set(err, status, "%s: %s: %s (%s)", target->name, what, strerror(-status),
+			  nfs_text(target, text, sizeof(text)));
 }
 
 static int service(struct sl_target *target, int events, struct sl_err *err)
@@ -154,11 +158,10 @@ static int step(struct sl_target *target, const char *what, int queued, struct s
 	return queued < 0 ? sl_target_failed(target, what, -EIO, err) : wait_done(target, what, err);
 }
 
+/* Status and data are the callback's to set. */
 static void wait_begin(struct sl_target *target)
 {
 	target->wait.done = false;
-	target->wait.status = 0;
-	target->wait.data = NULL;
 }
 
 static int url_parse(struct sl_target *target, bool folder, struct sl_err *err)
@@ -264,6 +267,13 @@ static int order_ns(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
+int64_t sl_target_median_ns(int64_t *all, uint32_t count)
+{
+	assert(count > 0);
+	qsort(all, count, sizeof(*all), order_ns);
+	return all[count / 2];
+}
+
 int sl_target_null_ns(struct sl_target *target, uint32_t count, int64_t *ret_ns, struct sl_err *err)
 {
 	struct rpc_context *rpc = nfs_get_rpc_context(target->nfs);
@@ -283,8 +293,7 @@ int sl_target_null_ns(struct sl_target *target, uint32_t count, int64_t *ret_ns,
 		all[i] = sl_clock_ns() - start_ns;
 	}
 	if (rc == 0) {
-		qsort(all, count, sizeof(*all), order_ns);
-		*ret_ns = all[count / 2];
+		*ret_ns = sl_target_median_ns(all, count);
 	}
 	free(all);
 	return rc;

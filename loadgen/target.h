@@ -31,6 +31,9 @@ const char *sl_target_file(const struct sl_target *target);
 /* Median round trip of `count` NFS NULL calls, one at a time, in ns. */
 int sl_target_null_ns(struct sl_target *target, uint32_t count, int64_t *ret_ns, struct sl_err *err);
 
+/* The median of `count` times (at least 1), which are sorted for it; of an even number the upper one. */
+int64_t sl_target_median_ns(int64_t *all, uint32_t count);
+
 /* One step, waiting: open (flags of open(2): O_CREAT, O_SYNC = FILE_SYNC writes), set size, size, remove,
  * close. */
 int sl_target_open_file(struct sl_target *target, const char *path, int flags, struct nfsfh **ret,

@@ -123,3 +123,19 @@ Test(meter, stalls_stops_and_missing_limits)
 		     -EINVAL);
 	bench_fini(&endless);
 }
+
+/* user 1, nice 2, system 4, idle 8, iowait 16, irq 32, softirq 64, steal 128: 1 + 2 + 4 + 32 + 64 + 128
+ * of 255 were of no use to anybody else. */
+Test(meter, the_machine_is_busy_but_for_idle_and_iowait)
+{
+	struct sl_meter_cpu cpu = {0};
+
+	sl_meter_machine_parse("cpu  1 2 4 8 16 32 64 128 256 512\n", &cpu);
+	cr_assert_eq(cpu.machine_busy, 231u);
+	cr_assert_eq(cpu.machine_total, 255u);
+	/* A kernel that says less leaves it unknown. */
+	cpu = (struct sl_meter_cpu){0};
+	sl_meter_machine_parse("cpu  1 2 4 8 16 32 64\n", &cpu);
+	sl_meter_machine_parse("intr 1 2 4 8 16 32 64 128\n", &cpu);
+	cr_assert_eq(cpu.machine_total, 0u);
+}
