@@ -6,10 +6,9 @@
  *
  * Behind the buffer is a flash translation layer (ftl.c) when the catalogue gives the NAND (raw_size);
  * otherwise the buffer drains at the sequential write rate for ever: the drive never ages. A part of a page
- * is written as a whole page. With the write cache off every write takes what it and a flush of its own would
- * (ssd_serve.c). Reads wait for the die
- * that another read has, and for the controller. Not modelled: reads that wait for programs, reads served
- * from the buffer.
+ * is written as a whole page. With the write cache off every write is done when it is stable (ssd_serve.c).
+ * Reads wait for the die that another read has, and for the controller. Not modelled: reads that wait for
+ * programs, reads served from the buffer.
  */
 #include "sim/device/ssd.h"
 
@@ -93,7 +92,7 @@ int sl_ssd_new(const struct sl_dev_spec *spec, uint64_t seed, const char *name, 
 			 ? (int)spec->ssd_queue_depth
 			 : SL_SSD_QUEUE_MAX;
 	init_reads(ssd);
-	ssd->n_units = spec->plp != 0 || spec->channels < 1 ? 1 : (int)spec->channels;
+	ssd->commit_start_ns = -1;
 	sl_ssd_front_init(&ssd->front, spec);
 	sl_rng_init(&ssd->rng, seed, name);
 	sl_jitter_init(&ssd->jitter, spec->latency_p99, spec->latency_p999, seed, name);

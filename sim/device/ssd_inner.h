@@ -8,7 +8,6 @@
 #include "sim/device/ssd_front.h"
 
 #define SL_SSD_QUEUE_MAX 1024
-#define SL_SSD_UNITS_MAX 128
 #define SL_SSD_DIES_MAX 256
 
 /* A write in the buffer that somebody follows, by age. */
@@ -30,8 +29,7 @@ struct sl_ssd {
 	int64_t alone_until_ns; /* end of the latest flush */
 	int64_t buffer_time_ns; /* without a flash model: time that a full buffer takes to drain */
 	bool dirty;             /* written since the latest flush began */
-	int n_units;            /* that make writes stable one by one, cache off */
-	int64_t unit_free_ns[SL_SSD_UNITS_MAX];
+	int64_t commit_start_ns, commit_end_ns; /* of the latest commit, cache off */
 	int n_dies;
 	int64_t sense_ns, read_command_ns; /* of a read: time of a die, time of the controller */
 	int64_t reads_free_ns;             /* when the controller takes the next read */

@@ -119,13 +119,12 @@ Test(disks, synchronous_writes_by_size)
 }
 
 /*
- * S. Han's list: the cache is off, so that several writes are on their way. By hand: the S3700 takes 18.5 us
- * a command and 50 us to make it stable, one after the other, 14,600 a second from two jobs on (10,913 and
- * 16,602 in the list). The 850 PRO programs for 2.69 ms on one of 8 channels: N writes that choose among them
- * at random are N x 8 / (N + 7) at a time where the times are random, more where they are equal: at least
- * 1224 and 1735 a second (976 and 1636). As delivered its flushes are merged, and the second of two finds all
- * written: N in 36.8 us + (N - 1) x 6.8 us + 2.69 ms + 30 us, 1796 and 3548. The P3700 passes 1080 MB/s:
- * 263,700 (226,074 and 224,609).
+ * S. Han's list: the cache is off. By hand: the S3700 takes 18.5 us a command and 50 us to make it stable,
+ * one after the other, 14,600 a second from two jobs on (11,443 and 17,408 in the list). The 850 PRO has one
+ * commit of 2.58 ms at a time, and what comes meanwhile waits for the next: N writers end in two of them, 969
+ * and 1938 a second (1024 and 1715). As delivered its flushes are merged, and the second of two finds all
+ * written: N in 36.8 us + (N - 1) x 6.8 us + 2.58 ms + 30 us, 1870 and 3693. The P3700 passes 1080 MB/s:
+ * 263,700 (237,056 and 235,520).
  */
 Test(disks, jobs_that_write_synchronously)
 {
@@ -134,8 +133,8 @@ Test(disks, jobs_that_write_synchronously)
 		double low, high;
 	} cells[] = {
 	    {"s3700-400", "sync4k-5", 14450, 14750},        {"s3700-400", "sync4k-10", 14450, 14750},
-	    {"850-pro-256", "sync4k-5", 1224, 1550},        {"850-pro-256", "sync4k-10", 1735, 2200},
-	    {"850-pro-256-cached", "sync4k-5", 1760, 1832}, {"850-pro-256-cached", "sync4k-10", 3477, 3619},
+	    {"850-pro-256", "sync4k-5", 940, 998},          {"850-pro-256", "sync4k-10", 1880, 1996},
+	    {"850-pro-256-cached", "sync4k-5", 1833, 1907}, {"850-pro-256-cached", "sync4k-10", 3619, 3767},
 	    {"p3700-400", "sync4k-10", 263000, 267000}};
 	struct sl_scenario *sc = load(SL_SOURCE_DIR "/scenarios/sync-write-list.yaml");
 
