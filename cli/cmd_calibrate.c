@@ -102,7 +102,9 @@ static int calibrate_measure(struct calibrate *c, struct sl_err *err)
 		rc = sl_sandbox_enter(&sandbox, err);
 	}
 	if (rc == 0) {
-		rc = sl_calibration_measure(&box, session.paths.bin, temp.path, &c->found, err);
+		rc = sl_calibration_measure(
+		    &(struct sl_calibration_site){&box, session.paths.bin, temp.path, sl_signals_stopped},
+		    &c->found, err);
 	}
 	sl_sandbox_leave(&sandbox);
 	sl_tempdir_remove(&temp);

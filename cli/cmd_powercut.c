@@ -305,7 +305,8 @@ static int vm_cut(struct powercut *p, struct sl_err *err)
 						  .variants = &p->variant,
 						  .sets = &p->set,
 						  .load_ns = p->at.n > 0 ? p->options.at_ns[0] : VM_LOAD_NS,
-						  .said = vm_said};
+						  .said = vm_said,
+						  .stopped = sl_signals_stopped};
 
 	return sl_vm_cut_run(p->session.sc, &options, &p->result, err);
 }

@@ -95,7 +95,7 @@ static int cmd_up(const struct sl_command *self, int argc, char **argv, struct s
 	} else if (rc < 0) {
 		code = SL_EXIT_USAGE;
 	} else {
-		rc = sl_lab_bring_up(&o->plan, said, err);
+		rc = sl_lab_bring_up(&o->plan, said, sl_signals_stopped, err);
 		code = rc == 0 ? SL_EXIT_OK : rc == -EINTR ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
 		if (rc == 0) {
 			printf("lab %s is up; sloglab vm status, vm run guest COMMAND, vm console storage, "
@@ -192,7 +192,7 @@ static int cmd_status(const struct sl_command *self, int argc, char **argv, stru
 	if (rc != 0) {
 		return parse_exit(rc);
 	}
-	rc = sl_lab_ask(o.dir, reply, sizeof(reply), err, "status");
+	rc = sl_lab_ask(&(struct sl_lab_at){o.dir, sl_signals_stopped}, reply, sizeof(reply), err, "status");
 	if (rc == 0) {
 		printf("lab %s\n%s", strrchr(o.dir, '/') + 1, reply);
 		rc = sl_lab_ask_disks(o.dir, "status", reply, sizeof(reply), err);

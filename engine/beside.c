@@ -3,15 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "sim/base/signals.h"
-
 int sl_beside_run(const struct sl_scenario *sc, const struct sl_live_options *options, struct sl_live *ret,
 		  struct sl_err *err)
 {
 	struct sl_err why = {0};
 	int rc = sl_live_run(sc, options, ret, &why);
 
-	if (sl_signals_stopped()) {
+	if (options->run->stopped && options->run->stopped()) {
 		return sl_err_set(err, -EINTR, "interrupted");
 	}
 	if (rc < 0 && ret->missing[0] == '\0') {

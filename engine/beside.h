@@ -5,7 +5,7 @@
 #include "engine/live.h"
 
 /* Runs engine live; where it cannot, `missing` of *ret says why: that is no error. *ret as after sl_live_run.
- * -EINTR after Ctrl-C. */
+ * -EINTR when the run's stopped() says true. */
 int sl_beside_run(const struct sl_scenario *sc, const struct sl_live_options *options, struct sl_live *ret,
 		  struct sl_err *err);
 

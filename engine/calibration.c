@@ -14,7 +14,6 @@
 #include "engine/noise.h"
 #include "sim/base/json.h"
 #include "sim/base/out.h"
-#include "sim/base/signals.h"
 
 #define PROBES 1000
 #define SLOW_PROBES 500 /* with modelled latencies: at most some ms each */
@@ -169,7 +168,7 @@ static int probe_main(void *arg)
 static int step_run(struct sl_live_rig *rig, struct probe *probe, int (*step)(struct probe *probe),
 		    struct sl_err *err)
 {
-	const struct sl_patience patience = {.timeout_ms = PROBE_MS, .stopped = sl_signals_stopped};
+	const struct sl_patience patience = {.timeout_ms = PROBE_MS, .stopped = rig->stopped};
 	struct sl_process_spec spec = {.name = "calibration", .main = probe_main, .arg = probe};
 	char log[PATH_MAX];
 
@@ -392,17 +391,27 @@ int sl_calibration_check(const struct sl_calibration *found, struct sl_err *err)
 	return 0;
 }
 
-int sl_calibration_measure(const struct sl_box *box, const char *bin, const char *dir,
-			   struct sl_calibration *ret, struct sl_err *err)
+static struct sl_live_rig rig_of(const struct sl_calibration_site *site, const struct sl_workload *load,
+				 enum sl_live_guest guest)
+{
+	return (struct sl_live_rig){.bin = site->bin,
+				    .dir = site->dir,
+				    .workload = load,
+				    .guest_box = site->box,
+				    .guest = guest,
+				    .stopped = site->stopped};
+}
+
+int sl_calibration_measure(const struct sl_calibration_site *site, struct sl_calibration *ret,
+			   struct sl_err *err)
 {
 	const struct sl_workload oltp = {.name = "calibration",
 					 .kind = SL_WL_OLTP,
 					 .threads = 1,
 					 .rows = OLTP_ROWS,
 					 .max_time_ns = OLTP_TIME_S * 1e9};
-	const struct sl_live_run run = {.box = box, .seed = 1, .dilate = 1, .free = true};
-	struct sl_live_rig rig = {
-	    .bin = bin, .dir = dir, .workload = &oltp, .guest_box = box, .guest = SL_LIVE_DATABASE};
+	const struct sl_live_run run = {.box = site->box, .seed = 1, .dilate = 1, .free = true};
+	struct sl_live_rig rig = rig_of(site, &oltp, SL_LIVE_DATABASE);
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
@@ -425,8 +434,7 @@ int sl_calibration_measure(const struct sl_box *box, const char *bin, const char
 	return rc;
 }
 
-int sl_calibration_call(const struct sl_box *box, const char *bin, const char *dir, double *ret_ns,
-			struct sl_err *err)
+int sl_calibration_call(const struct sl_calibration_site *site, double *ret_ns, struct sl_err *err)
 {
 	const struct sl_workload load = {.name = "calibration",
 					 .kind = SL_WL_SYNCWRITE,
@@ -435,9 +443,8 @@ int sl_calibration_call(const struct sl_box *box, const char *bin, const char *d
 					 .block_bytes = SMALL,
 					 .file_total_bytes = CALL_FILE_BYTES,
 					 .max_time_ns = CALL_TIME_S * 1e9};
-	const struct sl_live_run run = {.box = box, .seed = 1, .dilate = 1, .free = true};
-	struct sl_live_rig rig = {
-	    .bin = bin, .dir = dir, .workload = &load, .guest_box = box, .guest = SL_LIVE_NO_GUEST};
+	const struct sl_live_run run = {.box = site->box, .seed = 1, .dilate = 1, .free = true};
+	struct sl_live_rig rig = rig_of(site, &load, SL_LIVE_NO_GUEST);
 	struct sl_live_load_result result;
 	int rc = sl_live_rig_up(&rig, &run, err);
 

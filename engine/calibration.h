@@ -45,16 +45,22 @@ bool sl_calibration_request(const struct sl_calibration_times *times, double *re
 /* -EAGAIN, with what to do, where a figure is nothing: such a profile must not be written. */
 int sl_calibration_check(const struct sl_calibration *found, struct sl_err *err);
 
-/* Builds the guest of LAB section 4 on a datastore of `box` whose latencies are off, below `dir`, and
+/* Where it is measured. */
+struct sl_calibration_site {
+	const struct sl_box *box; /* of the datastore */
+	const char *bin, *dir;    /* of sloglab-load; a folder of ours */
+	bool (*stopped)(void);    /* -EINTR when it says true */
+};
+
+/* Builds the guest of LAB section 4 on a datastore whose latencies are off, and
  * measures; takes about 20 s. -EAGAIN where a figure cannot be told from noise in SL_NOISE_MOST measurements.
  * Needs a sandbox; sl_needs_missing(true) must be NULL. */
-int sl_calibration_measure(const struct sl_box *box, const char *bin, const char *dir,
-			   struct sl_calibration *ret, struct sl_err *err);
+int sl_calibration_measure(const struct sl_calibration_site *site, struct sl_calibration *ret,
+			   struct sl_err *err);
 
-/* Median round trip of an NFS NULL call through libnfs to a datastore of `box` below `dir`; takes about a
+/* Median round trip of an NFS NULL call through libnfs to such a datastore; takes about a
  * second, needs nothing. */
-int sl_calibration_call(const struct sl_box *box, const char *bin, const char *dir, double *ret_ns,
-			struct sl_err *err);
+int sl_calibration_call(const struct sl_calibration_site *site, double *ret_ns, struct sl_err *err);
 
 /* As a host profile (sloglab-host/1); the file appears whole or not at all. */
 int sl_calibration_write(const struct sl_calibration *found, const char *path, struct sl_err *err);

@@ -12,7 +12,6 @@
 #include "guests/hypervisor.h"
 #include "sim/base/clock.h"
 #include "sim/base/loop.h"
-#include "sim/base/signals.h"
 #include "sim/serve/control.h"
 #include "sim/serve/verbs.h"
 
@@ -281,13 +280,14 @@ static int lab_says(const char *dir, const struct message *message, char *reply,
 	return rc;
 }
 
-int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, const char *fmt, ...)
+int sl_lab_ask(const struct sl_lab_at *lab, char *reply, size_t size, struct sl_err *err, const char *fmt,
+	       ...)
 {
 	char line[SL_CONTROL_LINE_MAX];
 	/* The host's own steps give up before. */
 	const struct message message = {.socket = "control.sock",
 					.command = line,
-					.patience = {.timeout_s = STEPS_S, .stopped = sl_signals_stopped}};
+					.patience = {.timeout_s = STEPS_S, .stopped = lab->stopped}};
 	va_list ap;
 	int n;
 
@@ -297,7 +297,7 @@ int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, co
 	if (n >= (int)sizeof(line)) {
 		return sl_err_set(err, -ENAMETOOLONG, "lab: command too long");
 	}
-	return lab_says(dir, &message, reply, size, err);
+	return lab_says(lab->dir, &message, reply, size, err);
 }
 
 int sl_lab_ask_disks(const char *dir, const char *command, char *reply, size_t size, struct sl_err *err)
@@ -331,7 +331,8 @@ static bool number_after(const char *reply, const char *word, long long *ret)
 
 /* A command that goes on in a machine. */
 struct running {
-	const char *dir, *machine, *file;
+	struct sl_lab_at lab;
+	const char *machine, *file;
 	long long pid;
 };
 
@@ -344,7 +345,7 @@ static int exit_wait(const struct running *command, const struct sl_patience *pa
 	char reply[256];
 
 	for (;;) {
-		int rc = sl_lab_ask(command->dir, reply, sizeof(reply), err, "poll %s %lld %s",
+		int rc = sl_lab_ask(&command->lab, reply, sizeof(reply), err, "poll %s %lld %s",
 				    command->machine, command->pid, command->file);
 
 		if (rc < 0) {
@@ -379,14 +380,14 @@ int sl_lab_run(const char *dir, const char *machine, const char *shell, const st
 	       struct sl_lab_run *ret, struct sl_err *err)
 {
 	char file[SL_LAB_PATH_MAX], reply[256];
-	struct running command = {.dir = dir, .machine = machine, .file = file};
+	struct running command = {.lab = {dir, patience->stopped}, .machine = machine, .file = file};
 	int rc;
 
 	*ret = (struct sl_lab_run){0};
 	(void)snprintf(file, sizeof(file), "%s/command-%d", dir, (int)getpid());
 	rc = file_write(file, shell, err);
 	if (rc == 0) {
-		rc = sl_lab_ask(dir, reply, sizeof(reply), err, "exec %s %s", machine, file);
+		rc = sl_lab_ask(&command.lab, reply, sizeof(reply), err, "exec %s %s", machine, file);
 	}
 	(void)unlink(file);
 	if (rc == 0 && !number_after(reply, "pid ", &command.pid)) {
@@ -412,10 +413,10 @@ void sl_lab_run_fini(struct sl_lab_run *run)
 	*run = (struct sl_lab_run){0};
 }
 
-int sl_lab_tell(const char *dir, const char *machine, int timeout_ms, char **ret_out, struct sl_err *err,
-		const char *fmt, ...)
+int sl_lab_tell(const struct sl_lab_at *lab, const char *machine, int timeout_ms, char **ret_out,
+		struct sl_err *err, const char *fmt, ...)
 {
-	const struct sl_patience patience = {.timeout_ms = timeout_ms, .stopped = sl_signals_stopped};
+	const struct sl_patience patience = {.timeout_ms = timeout_ms, .stopped = lab->stopped};
 	char shell[TELL_MAX];
 	struct sl_lab_run run;
 	va_list args;
@@ -427,7 +428,7 @@ int sl_lab_tell(const char *dir, const char *machine, int timeout_ms, char **ret
 	if (n >= (int)sizeof(shell)) {
 		return sl_err_set(err, -E2BIG, "%s VM: command too long", machine);
 	}
-	rc = sl_lab_run(dir, machine, shell, &patience, &run, err);
+	rc = sl_lab_run(lab->dir, machine, shell, &patience, &run, err);
 	if (rc < 0) {
 		return rc;
 	}

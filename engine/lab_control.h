@@ -21,11 +21,17 @@ struct sl_lab_control {
 int sl_lab_command(const struct sl_lab_control *control, char *line, char *reply, size_t size,
 		   struct sl_err *err);
 
-/* The client. All take the lab's folder. */
+/* The client. */
+
+/* A lab by its folder, and when waiting for it has an end: stopped() says true after Ctrl-C. */
+struct sl_lab_at {
+	const char *dir;
+	bool (*stopped)(void);
+};
 
 /* Says `fmt` to the lab; reply may be NULL. -ENOENT, -ECONNREFUSED: the lab is not up. */
-int sl_lab_ask(const char *dir, char *reply, size_t size, struct sl_err *err, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+int sl_lab_ask(const struct sl_lab_at *lab, char *reply, size_t size, struct sl_err *err, const char *fmt,
+	       ...) __attribute__((format(printf, 5, 6)));
 /* "down", with less patience: a host that hangs is ended by force. */
 int sl_lab_tell_down(const char *dir, struct sl_err *err);
 /* As sl_lab_ask, to its disk server. */
@@ -42,9 +48,9 @@ int sl_lab_run(const char *dir, const char *machine, const char *shell, const st
 	       struct sl_lab_run *ret, struct sl_err *err);
 void sl_lab_run_fini(struct sl_lab_run *run);
 
-/* sl_lab_run of what `fmt` says, until Ctrl-C; an exit code other than 0 is -EIO with its last words.
+/* sl_lab_run of what `fmt` says, until lab->stopped(); an exit code other than 0 is -EIO with its last words.
  * *ret_out (may be NULL) is what it printed, freed by the caller. */
-int sl_lab_tell(const char *dir, const char *machine, int timeout_ms, char **ret_out, struct sl_err *err,
-		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+int sl_lab_tell(const struct sl_lab_at *lab, const char *machine, int timeout_ms, char **ret_out,
+		struct sl_err *err, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 #endif

@@ -12,18 +12,18 @@
 #include "engine/lab_control.h"
 #include "engine/lab_host.h"
 #include "engine/tempdir.h"
-#include "sim/base/signals.h"
 
 #define KILLED_MS 30000
 #define NOT_UP_MS 1000
 
 /* A lab that is up already, and may have lost a machine. `err` says that it is busy. */
 static int lab_again(const struct sl_lab_plan *plan, void (*said)(void *arg, const char *what),
-		     struct sl_err *err)
+		     bool (*stopped)(void), struct sl_err *err)
 {
 	char reply[256], *rest;
 	struct sl_err answer = {0};
-	int rc = sl_lab_ask(plan->dir, reply, sizeof(reply), &answer, "up");
+	const struct sl_lab_at lab = {plan->dir, stopped};
+	int rc = sl_lab_ask(&lab, reply, sizeof(reply), &answer, "up");
 
 	if (rc == -ENOENT || rc == -ECONNREFUSED) {
 		return err->code;
@@ -39,20 +39,20 @@ static int lab_again(const struct sl_lab_plan *plan, void (*said)(void *arg, con
 }
 
 int sl_lab_bring_up(const struct sl_lab_plan *plan, void (*said)(void *arg, const char *what),
-		    struct sl_err *err)
+		    bool (*stopped)(void), struct sl_err *err)
 {
 	struct sl_lab_host host;
 	int lock = -1;
 	int rc = sl_lab_lock(plan->dir, &lock, err);
 
 	if (rc == -EBUSY) {
-		return lab_again(plan, said, err);
+		return lab_again(plan, said, stopped, err);
 	}
 	if (rc == 0) {
 		rc = sl_lab_host_start(plan, lock, &host, err);
 	}
 	if (rc == 0) {
-		rc = sl_lab_host_wait(&host, said, NULL, sl_signals_stopped, err);
+		rc = sl_lab_host_wait(&host, said, NULL, stopped, err);
 	}
 	if (rc == 0) {
 		rc = sl_lab_ask_disks(plan->dir, "latency on", NULL, 0, err);

@@ -7,10 +7,10 @@
 #define SL_LAB_DOWN_MS 120000 /* for an orderly end */
 
 /* Brings the lab up, with latencies on in the end; tells said() each step. In a lab that is up, what died is
- * started again; one that is well is an error. -EINTR after Ctrl-C: nothing is left then; after other errors
- * its folder stays, with the logs that the message names. */
+ * started again; one that is well is an error. -EINTR when stopped() says true: nothing is left then; after
+ * other errors its folder stays, with the logs that the message names. */
 int sl_lab_bring_up(const struct sl_lab_plan *plan, void (*said)(void *arg, const char *what),
-		    struct sl_err *err);
+		    bool (*stopped)(void), struct sl_err *err);
 
 /* The lab of that name; NULL: the only one there is. -ENOENT, or -EINVAL when there are several. */
 int sl_lab_find(const char *name, char ret_dir[SL_LAB_DIR_MAX], struct sl_err *err);

@@ -152,8 +152,9 @@ static int pair_model(struct job *job, const struct group *group, struct pair *p
 		return rc;
 	}
 	sl_live_lab_box(&lab, &box, &job->live->result);
-	return sl_measured_model(&box, &group->model_load, job->options->run->seed, pair->real.n_samples,
-				 &pair->modelled, err);
+	return sl_measured_model(&(struct sl_measured_load){&box, &group->model_load, job->options->run->seed,
+							    job->options->run->stopped},
+				 pair->real.n_samples, &pair->modelled, err);
 }
 
 static int pair_keep(struct job *job, const struct group *group, struct pair *pair, struct sl_err *err)
@@ -217,6 +218,7 @@ static int group_run(struct job *job, struct group *group, struct sl_err *err)
 	}
 	group->rig.bin = job->options->paths->bin;
 	group->rig.dir = job->temp.path;
+	group->rig.stopped = job->options->run->stopped;
 	group->rig.guest =
 	    job->guest ? sl_live_guest_of(sl_scenario_workload(job->sc, group->workload)) : SL_LIVE_NO_GUEST;
 	group->rig.guest_box = &group->pairs[0].box;
@@ -252,7 +254,9 @@ static int lab_calibrate(struct job *job, struct sl_err *err)
 	snprintf(path, sizeof(path), "%s/host.yaml", job->temp.path);
 	rc = sl_scenario_box(job->sc, 0, &box, err);
 	if (rc == 0) {
-		rc = sl_calibration_measure(&box, o->paths->bin, job->temp.path, &found, &why);
+		rc = sl_calibration_measure(
+		    &(struct sl_calibration_site){&box, o->paths->bin, job->temp.path, o->run->stopped},
+		    &found, &why);
 	}
 	if (rc == -EAGAIN) { /* the measurement itself judges whether it can be trusted */
 		sl_live_lab_unmeasured(&job->live->result);
@@ -299,12 +303,21 @@ static int dilate_find(struct job *job, struct sl_err *err)
 		rc = sl_scenario_box(o->lab, variant, &here, err);
 	}
 	if (rc == 0 && guest == SL_LIVE_NO_GUEST) {
-		rc = sl_calibration_call(&box, o->paths->bin, job->temp.path, &here.hyp_op_delay_ns, err);
+		rc = sl_calibration_call(
+		    &(struct sl_calibration_site){&box, o->paths->bin, job->temp.path, o->run->stopped},
+		    &here.hyp_op_delay_ns, err);
 	}
 	if (rc == 0) {
 		job->dilate = sl_live_lab_dilate(guest, &here, &box, &job->live->result);
 	}
 	return rc;
+}
+
+static bool stopped(const struct job *job)
+{
+	const struct sl_run_options *run = job->options->run;
+
+	return run->stopped && run->stopped();
 }
 
 /* A sandbox for the guest where one is needed and can be; else job->live->missing says what it would take. */
@@ -328,7 +341,7 @@ static int guest_enter(struct job *job, struct sl_err *err)
 		return 0;
 	}
 	job->guest = true;
-	return sl_signals_stopped() ? sl_err_set(err, -EINTR, "interrupted") : 0;
+	return stopped(job) ? sl_err_set(err, -EINTR, "interrupted") : 0;
 }
 
 static int groups_run(struct job *job, struct sl_err *err)

@@ -8,7 +8,6 @@
 #include "engine/tempdir.h"
 #include "sim/base/clock.h"
 #include "sim/base/runwait.h"
-#include "sim/base/signals.h"
 
 #define PORTMAP_PORT 111
 #define DISK_PATH SL_LIVE_EXPORT "/disk.img"
@@ -86,7 +85,7 @@ static void rig_give_up(void *arg)
 static struct sl_patience patience(struct sl_live_rig *rig)
 {
 	return (struct sl_patience){
-	    .stopped = sl_signals_stopped, .watch = rig_check, .give_up = rig_give_up, .arg = rig};
+	    .stopped = rig->stopped, .watch = rig_check, .give_up = rig_give_up, .arg = rig};
 }
 
 static void chain_make(struct sl_live_rig *rig, bool format)
@@ -167,7 +166,8 @@ static void rig_config(struct sl_live_rig *rig, const char *store, const struct 
 							    .seed = run->seed,
 							    .dilate = run->dilate,
 							    .portmap_port = guest ? PORTMAP_PORT : 0,
-							    .free = true};
+							    .free = true,
+							    .stopped = rig->stopped};
 }
 
 /* Latencies off first, so that what is dirty does not take its modelled time; and what hangs on a dead part
@@ -227,7 +227,7 @@ static int store_copy(struct sl_live_rig *rig, struct sl_err *err)
 {
 	const char *const argv[] = {"cp", "-a", "--reflink=auto", rig->prepared, rig->store, NULL};
 	const struct sl_process_spec spec = {.name = "cp", .argv = argv};
-	const struct sl_patience how = {.timeout_ms = COPY_MS, .stopped = sl_signals_stopped};
+	const struct sl_patience how = {.timeout_ms = COPY_MS, .stopped = rig->stopped};
 
 	return sl_process_run(&spec, &how, err);
 }

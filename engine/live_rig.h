@@ -31,12 +31,13 @@ struct sl_live_run {
 	bool free; /* the pool takes no time */
 };
 
-/* Zero-initialise, set the first four. */
+/* Zero-initialise, set those up to `stopped`. */
 struct sl_live_rig {
 	const char *bin, *dir; /* of sloglab-load; a folder of ours */
 	const struct sl_workload *workload;
 	const struct sl_box *guest_box; /* memory and database settings of the guest */
 	enum sl_live_guest guest;
+	bool (*stopped)(void); /* asked in each wait: true ends it with -EINTR; NULL: never */
 	/* Of the last load: who took part, and how long it waited for a CPU meanwhile. */
 	struct sl_trust_wait waits[SL_TRUST_WHO];
 	/* private */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "engine/serving.h"
-#include "sim/base/signals.h"
 #include "sim/serve/pacer.h"
 #include "sim/serve/pool_server.h"
 
@@ -182,7 +181,7 @@ static int answer_read(struct sl_live_server *server, struct answer *ret, struct
 					   : sl_err_set(err, -EPIPE, "datastore: the server died");
 			}
 		}
-		if (sl_signals_stopped()) {
+		if (server->stopped && server->stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
 		if (sl_process_check(&server->process, err) < 0) {
@@ -213,6 +212,7 @@ int sl_live_server_start(const struct sl_live_server_config *config, struct sl_l
 	int ends[2], rc;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->stopped = config->stopped;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
 		return sl_err_set(err, -errno, "socketpair: %s", strerror(errno));
 	}

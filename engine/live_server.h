@@ -20,6 +20,7 @@ struct sl_live_server_config {
 	double dilate;         /* all modelled times on the wall are so many times as long */
 	uint16_t portmap_port; /* 0 = none */
 	bool free;             /* latencies are off at first: to prepare, to calibrate */
+	bool (*stopped)(void); /* while it is waited for: true ends that with -EINTR; NULL: never */
 };
 
 struct sl_live_calls {
@@ -31,6 +32,7 @@ struct sl_live_calls {
 struct sl_live_server {
 	struct sl_process process;
 	int channel; /* to it and back */
+	bool (*stopped)(void);
 	uint16_t nfs_port, mount_port;
 };
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/signals.h"
 #include "sim/scenario/metric.h"
 
 #define QUICK_ROWS 100000
@@ -138,21 +137,20 @@ void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload
 	}
 }
 
-int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, uint64_t seed, int n,
-		      struct sl_cell *cell, struct sl_err *err)
+int sl_measured_model(const struct sl_measured_load *run, int n, struct sl_cell *cell, struct sl_err *err)
 {
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < n; i++) {
-		const struct sl_stack_setup setup = {.seed = seed + (uint64_t)i,
-						     .stopped = sl_signals_stopped};
+		const struct sl_stack_setup setup = {.seed = run->seed + (uint64_t)i,
+						     .stopped = run->stopped};
 		struct sl_measure measure;
 
-		rc = i == 0 ? sl_stack_run_loss(box, load, &setup, &measure, err)
-			    : sl_stack_run(box, load, &setup, &measure, err);
+		rc = i == 0 ? sl_stack_run_loss(run->box, run->load, &setup, &measure, err)
+			    : sl_stack_run(run->box, run->load, &setup, &measure, err);
 		if (rc == 0) {
 			cell->measure = i == 0 ? measure : cell->measure;
-			cell->samples[cell->n_samples++] = sl_metric_value(&measure, load);
+			cell->samples[cell->n_samples++] = sl_metric_value(&measure, run->load);
 		}
 	}
 	return rc == -EINTR ? 0 : rc;

@@ -45,10 +45,15 @@ void sl_measured_warn_timing(struct sl_cell *cell, const struct sl_timing *timin
 void sl_measured_sample(struct sl_cell *cell, const struct sl_workload *workload,
 			const struct sl_live_load_result *result, double dilate);
 
-/* As many samples of the model as the measured cell has, with the same seeds; fewer, and perhaps none, after
- * Ctrl-C. */
-int sl_measured_model(const struct sl_box *box, const struct sl_workload *load, uint64_t seed, int n,
-		      struct sl_cell *cell, struct sl_err *err);
+/* As many samples of the model as the measured cell has, with the same seeds; fewer, and perhaps none, once
+ * stopped() says true. */
+struct sl_measured_load {
+	const struct sl_box *box;
+	const struct sl_workload *load;
+	uint64_t seed; /* of the first */
+	bool (*stopped)(void);
+};
+int sl_measured_model(const struct sl_measured_load *run, int n, struct sl_cell *cell, struct sl_err *err);
 /* Mean and interval. No error: what was published was measured on another machine than this one. */
 void sl_measured_finish(struct sl_cell *cell);
 

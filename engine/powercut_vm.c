@@ -13,7 +13,6 @@
 #include "engine/live_lab.h"
 #include "engine/vm_cell.h"
 #include "sim/base/clock.h"
-#include "sim/base/signals.h"
 #include "sim/serve/disk_image.h"
 
 #define STEP_MS 300000
@@ -32,6 +31,7 @@
 struct cutter {
 	const struct sl_vm_cut_options *options;
 	struct sl_lab_plan plan;
+	struct sl_lab_at lab;
 };
 
 static double clock_s(void)
@@ -44,7 +44,7 @@ static double clock_s(void)
 static int acks_count(const struct cutter *c, int64_t *ret, struct sl_err *err)
 {
 	char *text = NULL;
-	int rc = sl_lab_tell(c->plan.dir, "guest", STEP_MS, &text, err, "cat " ACKS " 2>/dev/null | wc -l");
+	int rc = sl_lab_tell(&c->lab, "guest", STEP_MS, &text, err, "cat " ACKS " 2>/dev/null | wc -l");
 
 	/* The first line is about the run. */
 	*ret = text ? strtoll(text, NULL, 10) - 1 : 0;
@@ -75,7 +75,7 @@ static int acks_wait(const struct cutter *c, int64_t known, int64_t wanted, doub
 			return sl_err_set(err, -ETIME, "guest VM: the load does not go on after %d s",
 					  STEP_MS / 1000);
 		}
-		if (sl_signals_stopped()) {
+		if (c->options->stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
 		(void)poll(NULL, 0, POLL_MS);
@@ -89,11 +89,11 @@ static int records_prepare(const struct cutter *c, struct sl_err *err)
 	int rc = sl_lab_ask_disks(c->plan.dir, "latency off", NULL, 0, err);
 
 	rc = rc < 0 ? rc
-		    : sl_lab_tell(c->plan.dir, "guest", STEP_MS, NULL, err,
+		    : sl_lab_tell(&c->lab, "guest", STEP_MS, NULL, err,
 				  "rm -f " RECORDS " " ACKS "*; dd if=/dev/zero of=" RECORDS
 				  " bs=1M count=%d conv=fsync && sync",
 				  RECORDS_MIB);
-	return rc < 0 ? rc : sl_lab_tell(c->plan.dir, "storage", STEP_MS, NULL, err, "zpool sync");
+	return rc < 0 ? rc : sl_lab_tell(&c->lab, "storage", STEP_MS, NULL, err, "zpool sync");
 }
 
 static int load_start(const struct cutter *c, const char *variant, const struct sl_box *box,
@@ -101,11 +101,11 @@ static int load_start(const struct cutter *c, const char *variant, const struct 
 {
 	int rc = records_prepare(c, err);
 
-	rc = rc < 0 ? rc : sl_vm_pool_ready(c->plan.dir, variant, box, c->plan.dilate, err);
+	rc = rc < 0 ? rc : sl_vm_pool_ready(&c->lab, variant, box, c->plan.dilate, err);
 	rc = rc < 0 ? rc : sl_lab_ask_disks(c->plan.dir, "latency on", NULL, 0, err);
 	/* Emulated, the way back may take minutes: the writers wait as long as it takes. */
 	return rc < 0 ? rc
-		      : sl_lab_tell(c->plan.dir, "guest", STEP_MS, NULL, err,
+		      : sl_lab_tell(&c->lab, "guest", STEP_MS, NULL, err,
 				    "setsid " PROGRAM " audit run --path=" RECORDS " --acks=" ACKS
 				    " --acks-sync=off --threads=%d --time=86400s --stall=86400s "
 				    "</dev/null >/run/audit.log 2>&1 & echo $! >/run/audit.pid",
@@ -118,7 +118,7 @@ static int load_wait(const struct cutter *c, double start_s, struct sl_err *err)
 
 	while (rc == 0 && clock_s() < start_s + (double)c->options->load_ns / 1e9) {
 		(void)poll(NULL, 0, POLL_MS);
-		if (sl_signals_stopped()) {
+		if (c->options->stopped()) {
 			return sl_err_set(err, -EINTR, "interrupted");
 		}
 	}
@@ -129,8 +129,7 @@ static int load_wait(const struct cutter *c, double start_s, struct sl_err *err)
 static int committed_read(const struct cutter *c, uint64_t *ret, struct sl_err *err)
 {
 	char *txgs = NULL;
-	int rc =
-	    sl_lab_tell(c->plan.dir, "storage", STEP_MS, &txgs, err, "cat /proc/spl/kstat/zfs/tank/txgs");
+	int rc = sl_lab_tell(&c->lab, "storage", STEP_MS, &txgs, err, "cat /proc/spl/kstat/zfs/tank/txgs");
 
 	*ret = txgs ? sl_vm_txg_committed(txgs) : 0;
 	free(txgs);
@@ -140,7 +139,7 @@ static int committed_read(const struct cutter *c, uint64_t *ret, struct sl_err *
 static int imported_read(const struct cutter *c, uint64_t *ret, struct sl_err *err)
 {
 	char *messages = NULL;
-	int rc = sl_lab_tell(c->plan.dir, "storage", STEP_MS, &messages, err,
+	int rc = sl_lab_tell(&c->lab, "storage", STEP_MS, &messages, err,
 			     "grep uberblock /proc/spl/kstat/zfs/dbgmsg || true");
 
 	*ret = messages ? sl_vm_txg_imported(messages) : 0;
@@ -154,14 +153,14 @@ static int power_cut(const struct cutter *c, struct sl_err *err)
 {
 	int rc = sl_lab_ask_disks(c->plan.dir, "powercut", NULL, 0, err);
 
-	return rc < 0 ? rc : sl_lab_ask(c->plan.dir, NULL, 0, err, "kill storage");
+	return rc < 0 ? rc : sl_lab_ask(&c->lab, NULL, 0, err, "kill storage");
 }
 
 static int verify(const struct cutter *c, const char *acks, struct sl_vm_audit *ret, struct sl_err *err)
 {
 	char *json = NULL;
 	/* It fails when records are lost; without a verdict there is no file. */
-	int rc = sl_lab_tell(c->plan.dir, "guest", STEP_MS, &json, err,
+	int rc = sl_lab_tell(&c->lab, "guest", STEP_MS, &json, err,
 			     "rm -f " VERDICT "; " PROGRAM " audit verify --path=" RECORDS
 			     " --acks=%s --json=" VERDICT " >/run/verify.log 2>&1; cat " VERDICT
 			     " 2>/dev/null || { tail -n 1 /run/verify.log >&2; exit 1; }",
@@ -179,7 +178,7 @@ static int verify(const struct cutter *c, const char *acks, struct sl_vm_audit *
 static int look(const struct cutter *c, int64_t acks_at_cut, struct sl_vm_cut *ret, struct sl_err *err)
 {
 	int rc = sl_lab_tell(
-	    c->plan.dir, "guest", STEP_MS, NULL, err,
+	    &c->lab, "guest", STEP_MS, NULL, err,
 	    "p=$(cat /run/audit.pid); kill -INT $p; while kill -0 $p; do sleep 0.2; done 2>/dev/null; sync; "
 	    "echo 3 >/proc/sys/vm/drop_caches; head -n %" PRId64 " " ACKS " >" ACKS ".cut",
 	    acks_at_cut + 1);
@@ -191,18 +190,18 @@ static int look(const struct cutter *c, int64_t acks_at_cut, struct sl_vm_cut *r
 /* All that died is started again, and the guest goes on, its file system too; *ret_on_s is when. */
 static int lab_return(struct cutter *c, int64_t acks_at_cut, double *ret_on_s, struct sl_err *err)
 {
-	int rc = sl_lab_bring_up(&c->plan, c->options->said, err);
+	int rc = sl_lab_bring_up(&c->plan, c->options->said, c->options->stopped, err);
 
 	rc = rc < 0 ? rc : acks_wait(c, acks_at_cut, acks_at_cut + ACKS_MIN, ret_on_s, err);
 	return rc < 0 ? rc
-		      : sl_lab_tell(c->plan.dir, "guest", STEP_MS, NULL, err,
+		      : sl_lab_tell(&c->lab, "guest", STEP_MS, NULL, err,
 				    "dd if=/dev/zero of=/on bs=4k count=1 conv=fsync");
 }
 
 /* In the storage VM, within moments. */
 static bool succeeds(const struct cutter *c, const char *shell)
 {
-	const struct sl_patience patience = {.timeout_ms = ANSWER_MS, .stopped = sl_signals_stopped};
+	const struct sl_patience patience = {.timeout_ms = ANSWER_MS, .stopped = c->options->stopped};
 	struct sl_err ignored = {0};
 	struct sl_lab_run run;
 	bool well = false;
@@ -217,7 +216,7 @@ static bool succeeds(const struct cutter *c, const char *shell)
 /* The storage VM is there again, and the pool is not: it was refused, or ZFS has stopped over it. */
 static bool pool_gone(const struct cutter *c)
 {
-	return succeeds(c, "true") && !succeeds(c, "zpool list tank") && !sl_signals_stopped();
+	return succeeds(c, "true") && !succeeds(c, "zpool list tank") && !c->options->stopped();
 }
 
 static int load_cut(const struct cutter *c, struct sl_vm_cut *ret, double *ret_cut_s, struct sl_err *err)
@@ -272,7 +271,7 @@ static int lab_renew(struct cutter *c, struct sl_err *err)
 {
 	int rc = sl_lab_remove(c->plan.dir, 0, err);
 
-	return rc < 0 ? rc : sl_lab_bring_up(&c->plan, c->options->said, err);
+	return rc < 0 ? rc : sl_lab_bring_up(&c->plan, c->options->said, c->options->stopped, err);
 }
 
 static int cuts_make(struct cutter *c, int workload, struct sl_powercut *ret, struct sl_err *err)
@@ -322,10 +321,11 @@ static void substitutions_note(const struct cutter *c, struct sl_powercut *ret)
 }
 
 /* A lab that is up is somebody's. */
-static int lab_absent(const struct sl_lab_plan *plan, struct sl_err *err)
+static int lab_absent(const struct cutter *c, struct sl_err *err)
 {
+	const struct sl_lab_plan *plan = &c->plan;
 	struct sl_err absent = {0};
-	int rc = sl_lab_ask(plan->dir, NULL, 0, &absent, "status");
+	int rc = sl_lab_ask(&c->lab, NULL, 0, &absent, "status");
 
 	return rc == 0 ? sl_err_set(err, -EBUSY,
 				    "lab %s is up, and its pool is not to be cut; run sloglab vm down --name "
@@ -337,13 +337,13 @@ static int lab_absent(const struct sl_lab_plan *plan, struct sl_err *err)
 static int lab_cut(struct cutter *c, int workload, struct sl_powercut *ret, struct sl_err *err)
 {
 	struct sl_err ignored = {0};
-	int rc = lab_absent(&c->plan, err), gone;
+	int rc = lab_absent(c, err), gone;
 
 	ret->verdicts = calloc((size_t)c->plan.n_variants, sizeof(*ret->verdicts));
 	if (!ret->verdicts) {
 		return sl_err_set(err, -ENOMEM, "out of memory");
 	}
-	rc = rc < 0 ? rc : sl_lab_bring_up(&c->plan, c->options->said, err);
+	rc = rc < 0 ? rc : sl_lab_bring_up(&c->plan, c->options->said, c->options->stopped, err);
 	if (rc < 0) {
 		return rc;
 	}
@@ -372,6 +372,7 @@ int sl_vm_cut_run(struct sl_scenario *sc, const struct sl_vm_cut_options *option
 						.radius = SL_RADIUS_STORAGE,
 						.client = -1}};
 	if (rc == 0) {
+		c.lab = (struct sl_lab_at){c.plan.dir, options->stopped};
 		substitutions_note(&c, ret);
 		rc = lab_cut(&c, workload, ret, err);
 	}

@@ -12,6 +12,7 @@ struct sl_vm_cut_options {
 	const struct sl_words *variants, *sets;
 	int64_t load_ns;                           /* of load before the cut */
 	void (*said)(void *arg, const char *what); /* steps of the lab */
+	bool (*stopped)(void);                     /* after Ctrl-C */
 };
 
 /*

@@ -12,7 +12,6 @@
 #include "guests/mariadb.h"
 #include "guests/network.h"
 #include "sim/base/clock.h"
-#include "sim/base/signals.h"
 #include "sim/serve/control.h"
 
 #define STEP_MS 600000 /* of a database start or a log's way into the pool under emulation */
@@ -27,14 +26,14 @@
 
 /* Before the load */
 
-int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *box, double dilate,
-		     struct sl_err *err)
+int sl_vm_pool_ready(const struct sl_lab_at *lab, const char *variant, const struct sl_box *box,
+		     double dilate, struct sl_err *err)
 {
-	int rc = sl_lab_ask(dir, NULL, 0, err, "pool %s", variant);
+	int rc = sl_lab_ask(lab, NULL, 0, err, "pool %s", variant);
 
 	return rc < 0
 		   ? rc
-		   : sl_lab_tell(dir, "storage", STEP_MS, NULL, err,
+		   : sl_lab_tell(lab, "storage", STEP_MS, NULL, err,
 				 "cd /sys/module/zfs/parameters && echo %d >zfs_txg_timeout && "
 				 "echo %d >zfs_nocacheflush && echo %.0f >l2arc_write_max && "
 				 "echo %d >l2arc_feed_secs",
@@ -69,14 +68,14 @@ static int data_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	char command[COMMAND_MAX], mark[128];
 
 	if (w->kind == SL_WL_SYNCWRITE) {
-		return sl_lab_tell(cell->dir, "guest", STEP_MS, NULL, err, "sl-guest stop");
+		return sl_lab_tell(&cell->lab, "guest", STEP_MS, NULL, err, "sl-guest stop");
 	}
 	if (sl_live_load_shell(&load, "", command, sizeof(command)) < 0) {
 		return sl_err_set(err, -E2BIG, "guest VM: command too long");
 	}
 	if (w->kind == SL_WL_FILEIO) {
 		(void)snprintf(mark, sizeof(mark), FILES "/of-%.0f-%" PRId64, w->file_total_bytes, w->files);
-		return sl_lab_tell(cell->dir, "guest", sl_live_load_patience_ms(&load), NULL, err,
+		return sl_lab_tell(&cell->lab, "guest", sl_live_load_patience_ms(&load), NULL, err,
 				   "sl-guest stop; [ -e %s ] || { rm -rf " FILES " && mkdir -p " FILES
 				   " && %s >/dev/null && touch %s; }; cat " FILES "/* >/dev/null",
 				   mark, command, mark);
@@ -84,7 +83,7 @@ static int data_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	(void)snprintf(mark, sizeof(mark), "/srv/sloglab-rows-%d-%" PRId64, w->oltp_list != SL_LIST_COMPLEX,
 		       w->rows);
 	return sl_lab_tell(
-	    cell->dir, "guest", sl_live_load_patience_ms(&load), NULL, err,
+	    &cell->lab, "guest", sl_live_load_patience_ms(&load), NULL, err,
 	    "[ %" PRId64 " -le %d ] || [ -e %s ] || { %s >/dev/null && touch %s; }; "
 	    "mariadb --batch --execute='SELECT SUM(LENGTH(pad)), SUM(k) FROM %s' sbtest >/dev/null",
 	    w->rows, TABLE_ROWS, mark, command, mark, sl_live_load_table(w));
@@ -103,16 +102,16 @@ static int database_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 	}
 	sl_mariadb_settings(&limits, " --", "", text);
 	(void)fclose(text);
-	return sl_lab_tell(cell->dir, "guest", STEP_MS, NULL, err, "sl-guest stop && sl-guest mysqld%s",
+	return sl_lab_tell(&cell->lab, "guest", STEP_MS, NULL, err, "sl-guest stop && sl-guest mysqld%s",
 			   settings);
 }
 
 static int cell_ready(const struct sl_vm_cell *cell, struct sl_err *err)
 {
-	int rc = sl_lab_ask_disks(cell->dir, "latency off", NULL, 0, err);
+	int rc = sl_lab_ask_disks(cell->lab.dir, "latency off", NULL, 0, err);
 
 	if (rc == 0) {
-		rc = sl_vm_pool_ready(cell->dir, cell->variant, cell->box, cell->dilate, err);
+		rc = sl_vm_pool_ready(&cell->lab, cell->variant, cell->box, cell->dilate, err);
 	}
 	if (rc == 0 && cell->load->kind == SL_WL_OLTP) {
 		rc = database_ready(cell, err);
@@ -179,13 +178,14 @@ static int counters_parse(const char *cpu, const char *disks, struct counters *r
 static int counters_before(const struct sl_vm_cell *cell, struct counters *ret, struct sl_err *err)
 {
 	char disks[SL_CONTROL_REPLY_MAX], *cpu = NULL;
-	int rc = sl_lab_tell(cell->dir, "storage", STEP_MS, &cpu, err, "zpool sync; grep '^cpu ' /proc/stat");
+	int rc =
+	    sl_lab_tell(&cell->lab, "storage", STEP_MS, &cpu, err, "zpool sync; grep '^cpu ' /proc/stat");
 
 	if (rc == 0 && !cell->free) {
-		rc = sl_lab_ask_disks(cell->dir, "latency on", NULL, 0, err);
+		rc = sl_lab_ask_disks(cell->lab.dir, "latency on", NULL, 0, err);
 	}
 	if (rc == 0) {
-		rc = sl_lab_ask_disks(cell->dir, "status", disks, sizeof(disks), err);
+		rc = sl_lab_ask_disks(cell->lab.dir, "status", disks, sizeof(disks), err);
 	}
 	if (rc == 0) {
 		rc = counters_parse(cpu, disks, ret, err);
@@ -242,10 +242,10 @@ static int counters_after(const struct sl_vm_cell *cell, const struct counters *
 {
 	char disks[SL_CONTROL_REPLY_MAX], *said = NULL;
 	struct counters after;
-	int rc = sl_lab_ask_disks(cell->dir, "status", disks, sizeof(disks), err);
+	int rc = sl_lab_ask_disks(cell->lab.dir, "status", disks, sizeof(disks), err);
 
 	if (rc == 0) {
-		rc = sl_lab_tell(cell->dir, "storage", STEP_MS, &said, err,
+		rc = sl_lab_tell(&cell->lab, "storage", STEP_MS, &said, err,
 				 "grep '^cpu ' /proc/stat; echo '" MARK "status'; zpool status; echo '" MARK
 				 "iostat'; zpool iostat -l -v; echo '" MARK
 				 "zil'; cat /proc/spl/kstat/zfs/zil");
@@ -308,7 +308,7 @@ static void waits_take(const struct sl_vm_cell *cell, const struct sl_vm_waits *
 	struct sl_vm_waits after;
 	int64_t server_ns, machines_ns;
 
-	sl_vm_waits_read(cell->dir, &after);
+	sl_vm_waits_read(cell->lab.dir, &after);
 	server_ns = after.server_wall_ns - before->server_wall_ns;
 	machines_ns = after.machines_wall_ns - before->machines_wall_ns;
 	/* A thread that ended in between takes what it had waited with it. */
@@ -330,8 +330,8 @@ static int load_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, str
 	if (sl_live_load_shell(&load, LOAD "/load.json", command, sizeof(command)) < 0) {
 		return sl_err_set(err, -E2BIG, "guest VM: command too long");
 	}
-	sl_vm_waits_read(cell->dir, &before);
-	rc = sl_lab_tell(cell->dir, "guest", sl_live_load_patience_ms(&load), &said, err,
+	sl_vm_waits_read(cell->lab.dir, &before);
+	rc = sl_lab_tell(&cell->lab, "guest", sl_live_load_patience_ms(&load), &said, err,
 			 "grep '^cpu ' /proc/stat; %s >" LOAD "/load.log 2>&1 || { tail -n 2 " LOAD
 			 "/load.log >&2; exit 1; }; grep '^cpu ' /proc/stat; cat " LOAD "/load.json",
 			 command);
@@ -362,7 +362,7 @@ int sl_vm_cell_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, stru
 	if (rc == 0) {
 		rc = counters_after(cell, &before, ret, err);
 	}
-	(void)sl_lab_ask_disks(cell->dir, "latency off", NULL, 0, &ignored);
+	(void)sl_lab_ask_disks(cell->lab.dir, "latency off", NULL, 0, &ignored);
 	if (rc < 0) {
 		sl_vm_sample_fini(ret);
 	}

@@ -2,11 +2,12 @@
 #ifndef SL_ENGINE_VM_CELL_H
 #define SL_ENGINE_VM_CELL_H
 
+#include "engine/lab_control.h"
 #include "engine/live_load.h"
 #include "sim/stack/timing.h"
 
 struct sl_vm_cell {
-	const char *dir;     /* of the lab */
+	struct sl_lab_at lab;
 	const char *variant; /* one of those it was brought up with */
 	const struct sl_box *box;
 	const struct sl_workload *load; /* with the limits of this run */
@@ -27,15 +28,15 @@ struct sl_vm_sample {
 };
 
 /* Leaves the lab with the latency of its disks off. On success *ret is the caller's, see
- * sl_vm_sample_fini. Errors: -EINTR (Ctrl-C), what a machine said, -ETIME. */
+ * sl_vm_sample_fini. Errors: -EINTR (lab.stopped()), what a machine said, -ETIME. */
 int sl_vm_cell_run(const struct sl_vm_cell *cell, struct sl_vm_sample *ret, struct sl_err *err);
 void sl_vm_sample_fini(struct sl_vm_sample *sample);
 
 /* The pool as `variant` has it: log devices, properties, timers of ZFS, and whether it flushes its disks at
  * all.
  */
-int sl_vm_pool_ready(const char *dir, const char *variant, const struct sl_box *box, double dilate,
-		     struct sl_err *err);
+int sl_vm_pool_ready(const struct sl_lab_at *lab, const char *variant, const struct sl_box *box,
+		     double dilate, struct sl_err *err);
 
 /* Parts, for tests: the first line "cpu ..." of /proc/stat, in ns. False when it is none. */
 bool sl_vm_cpu_parse(const char *stat, double *ret_busy_ns, double *ret_all_ns);

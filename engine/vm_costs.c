@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/lab_control.h"
 #include "engine/vm_cell.h"
-#include "sim/base/signals.h"
 #include "sim/stack/result.h"
 
 #define LOAD_NS 15e9
@@ -20,13 +18,13 @@ static struct sl_workload load_make(void)
 }
 
 /* Share of the time in which the storage VM works for nobody: its timers, under emulation. */
-static int idle_measure(const char *dir, double *ret_share, struct sl_err *err)
+static int idle_measure(const struct sl_lab_at *lab, double *ret_share, struct sl_err *err)
 {
 	double busy[2], all[2];
 	char *said = NULL;
 	const char *second;
 	int rc =
-	    sl_lab_tell(dir, "storage", IDLE_MS, &said, err,
+	    sl_lab_tell(lab, "storage", IDLE_MS, &said, err,
 			"zpool sync; grep '^cpu ' /proc/stat; sleep %d; grep '^cpu ' /proc/stat", IDLE_S);
 
 	if (rc < 0) {
@@ -41,12 +39,12 @@ static int idle_measure(const char *dir, double *ret_share, struct sl_err *err)
 	return 0;
 }
 
-int sl_vm_costs_measure(const char *dir, const char *variant, const struct sl_box *box,
+int sl_vm_costs_measure(const struct sl_lab_at *lab, const char *variant, const struct sl_box *box,
 			struct sl_vm_costs *ret, struct sl_err *err)
 {
 	const struct sl_workload load = load_make();
 	const struct sl_vm_cell cell = {
-	    .dir = dir, .variant = variant, .box = box, .load = &load, .dilate = 1, .seed = 1, .free = true};
+	    .lab = *lab, .variant = variant, .box = box, .load = &load, .dilate = 1, .seed = 1, .free = true};
 	struct sl_vm_sample sample;
 	double idle = 0;
 	int rc = sl_vm_cell_run(&cell, &sample, err);
@@ -54,7 +52,7 @@ int sl_vm_costs_measure(const char *dir, const char *variant, const struct sl_bo
 	if (rc < 0) {
 		return rc;
 	}
-	rc = idle_measure(dir, &idle, err);
+	rc = idle_measure(lab, &idle, err);
 	if (rc == 0) {
 		const struct sl_measure *m = &sample.load.measure;
 		double n = (double)m->operations,
@@ -78,12 +76,12 @@ static double cpu_ns(const struct sl_measure *m, const char *name, double vcpus)
 	return 0;
 }
 
-int sl_vm_costs_model(const struct sl_box *box, struct sl_vm_costs *ret, struct sl_err *err)
+int sl_vm_costs_model(const struct sl_box *box, bool (*stopped)(void), struct sl_vm_costs *ret,
+		      struct sl_err *err)
 {
 	const struct sl_workload load = load_make();
 	struct sl_measure m;
-	int rc = sl_stack_run(box, &load, &(struct sl_stack_setup){.seed = 1, .stopped = sl_signals_stopped},
-			      &m, err);
+	int rc = sl_stack_run(box, &load, &(struct sl_stack_setup){.seed = 1, .stopped = stopped}, &m, err);
 
 	if (rc == 0) {
 		*ret =

@@ -12,7 +12,6 @@
 #include "engine/vm_cell.h"
 #include "engine/vm_costs.h"
 #include "engine/vm_kept.h"
-#include "sim/base/signals.h"
 
 #define END_MS 20000
 
@@ -57,6 +56,11 @@ static int plan_make(struct job *job, struct sl_err *err)
 	return sl_lab_plan(&plan, &job->plan, err);
 }
 
+static struct sl_lab_at lab_at(const struct job *job)
+{
+	return (struct sl_lab_at){job->plan.dir, job->options->run->stopped};
+}
+
 /* A lab that is up must be of this scenario, with a pool of the OpenZFS that the scenario asks for. */
 static int lab_matches(const struct job *job, const char *status, struct sl_err *err)
 {
@@ -75,12 +79,13 @@ static int lab_up(struct job *job, struct sl_err *err)
 {
 	char status[8192];
 	struct sl_err absent = {0};
-	int rc = sl_lab_ask(job->plan.dir, status, sizeof(status), &absent, "status");
+	const struct sl_lab_at lab = lab_at(job);
+	int rc = sl_lab_ask(&lab, status, sizeof(status), &absent, "status");
 
 	if (rc == 0) {
 		return lab_matches(job, status, err);
 	}
-	rc = sl_lab_bring_up(&job->plan, job->options->said, err);
+	rc = sl_lab_bring_up(&job->plan, job->options->said, job->options->run->stopped, err);
 	job->ours = rc == 0;
 	return rc;
 }
@@ -119,17 +124,17 @@ static int profile_costs(const struct job *job, struct sl_vm_costs *ret, struct 
 	struct sl_box box = job->plan.boxes[0];
 
 	sl_vm_lab_box(&lab, &box, &unsaid);
-	return sl_vm_costs_model(&box, ret, err);
+	return sl_vm_costs_model(&box, job->options->run->stopped, ret, err);
 }
 
 static int dilate_find(struct job *job, struct sl_err *err)
 {
+	const struct sl_lab_at lab = lab_at(job);
 	char command[64];
 	int rc = profile_costs(job, &job->profile, err);
 
 	if (rc == 0 && !sl_vm_kept_costs(&job->kept, &job->costs)) {
-		rc = sl_vm_costs_measure(job->plan.dir,
-					 sl_scenario_variant_name(job->sc, job->plan.variants[0]),
+		rc = sl_vm_costs_measure(&lab, sl_scenario_variant_name(job->sc, job->plan.variants[0]),
 					 &job->plan.boxes[0], &job->costs, err);
 		if (rc == 0) {
 			rc = sl_vm_kept_costs_set(&job->kept, &job->costs, err);
@@ -246,7 +251,7 @@ static int sample_take(struct job *job, int v, struct sl_cell *cell, int repeat,
 	const char *variant = sl_scenario_variant_name(job->sc, cell->variant);
 	const char *workload = sl_scenario_workload(job->sc, cell->workload)->name;
 	struct sl_workload load;
-	const struct sl_vm_cell measured = {.dir = job->plan.dir,
+	const struct sl_vm_cell measured = {.lab = lab_at(job),
 					    .variant = variant,
 					    .box = &job->plan.boxes[v],
 					    .load = &load,
@@ -321,7 +326,9 @@ static int cell_model(struct job *job, const struct sl_cell *cell, struct sl_cel
 	    .variant = cell->variant, .workload = cell->workload, .engine = SL_ENGINE_MODEL_LAB};
 	if (rc == 0) {
 		sl_vm_lab_box(&lab, &box, &job->live->result);
-		rc = sl_measured_model(&box, &load, job->options->run->seed, cell->n_samples, ret, err);
+		rc = sl_measured_model(&(struct sl_measured_load){&box, &load, job->options->run->seed,
+								  job->options->run->stopped},
+				       cell->n_samples, ret, err);
 	}
 	return rc;
 }

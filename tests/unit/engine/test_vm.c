@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 #include "engine/vm_run.h"
 #include "engine/vm_waits.h"
 #include "sim/base/runwait.h"
-#include "sim/base/signals.h"
 
 Test(vm_cell, cpu_times_count_what_is_not_idle)
 {
@@ -254,6 +252,11 @@ Test(measured, a_busy_cpu_is_one_line_for_all_repeats)
 			 "it set the rate, not the modelled disks");
 }
 
+static bool always(void)
+{
+	return true;
+}
+
 /* What was measured is kept then, without a model beside it. */
 Test(measured, after_ctrl_c_the_model_runs_no_more)
 {
@@ -268,9 +271,8 @@ Test(measured, after_ctrl_c_the_model_runs_no_more)
 	struct sl_box box;
 
 	b3n_box(&box);
-	sl_signals_install();
-	cr_assert_eq(raise(SIGINT), 0);
-	cr_assert_eq(sl_measured_model(&box, &load, 1, 3, &cell, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_measured_model(&(struct sl_measured_load){&box, &load, 1, always}, 3, &cell, &err), 0,
+		     "%s", err.msg);
 	cr_assert_eq(cell.n_samples, 0);
 }
 
@@ -285,12 +287,12 @@ Test(vm_costs, are_those_of_the_profile_in_the_model)
 
 	b3n_box(&box);
 	sl_vm_lab_box(&lab, &box, &result);
-	cr_assert_eq(sl_vm_costs_model(&box, &once, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_vm_costs_model(&box, NULL, &once, &err), 0, "%s", err.msg);
 	cr_expect(once.oltp_ns > box.guest_oltp_cpu_ns && once.oltp_ns < 1.5 * box.guest_oltp_cpu_ns, "%g",
 		  once.oltp_ns);
 	cr_expect(once.sync_ns > 2 * box.nfsd_op_cpu_ns + box.zil_commit_cpu_ns, "%g", once.sync_ns);
 	box.guest_oltp_cpu_ns *= 2;
-	cr_assert_eq(sl_vm_costs_model(&box, &twice, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_vm_costs_model(&box, NULL, &twice, &err), 0, "%s", err.msg);
 	cr_expect(twice.oltp_ns > 1.7 * once.oltp_ns && twice.oltp_ns < 2.1 * once.oltp_ns, "%g",
 		  twice.oltp_ns);
 }
