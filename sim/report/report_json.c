@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "sim/base/json.h"
+#include "sim/report/gain.h"
 #include "sim/report/report_costs.h"
 #include "sim/report/report_paired.h"
 #include "sim/scenario/metric.h"
@@ -230,26 +231,6 @@ static json_t *json_rms(const struct sl_report *report)
 	return object;
 }
 
-static void gains_append(const struct sl_report *report, enum sl_engine engine, json_t *array)
-{
-	const struct sl_scenario *sc = report->result->scenario;
-
-	for (int w = 0; w < sl_scenario_workloads(sc); w++) {
-		char gain[512] = "";
-
-		if (sl_report_has_workload(report, w)) {
-			sl_result_gain(report->result, w, engine, gain, sizeof(gain));
-		}
-		if (gain[0] != '\0') {
-			json_array_append_new(array,
-					      json_pack("{s:s, s:s, s:s, s:b}", "workload",
-							sl_scenario_workload(sc, w)->name, "engine",
-							sl_engine_name(engine), "text", gain, "trustworthy",
-							(int)sl_report_gain_trusted(report, w, engine)));
-		}
-	}
-}
-
 static json_t *json_param(const struct sl_report *report, const struct sl_param_row *row)
 {
 	const struct sl_scenario *sc = report->result->scenario;
@@ -313,8 +294,8 @@ static json_t *json_head(const struct sl_report *report)
 	json_object_set_new(root, "substitutions", substitutions);
 	json_object_set_new(root, "variants", json_variants(report));
 	json_object_set_new(root, "rms", json_rms(report));
-	gains_append(report, sl_report_predictor(report), gains);
-	gains_append(report, sl_report_real(report), gains);
+	sl_gains_json(report, sl_report_predictor(report), gains);
+	sl_gains_json(report, sl_report_real(report), gains);
 	json_object_set_new(root, "gains", gains);
 	json_object_set_new(root, "paired", sl_report_paired_json(report));
 	return root;

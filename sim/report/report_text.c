@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/report/gain.h"
 #include "sim/report/report_paired.h"
 #include "sim/report/table.h"
 
@@ -203,9 +204,7 @@ static void print_gains(const struct sl_report *report, enum sl_engine engine, c
 		if (!sl_report_has_workload(report, w)) {
 			continue;
 		}
-		gain[0] = '\0';
-		sl_result_gain(report->result, w, engine, gain, sizeof(gain));
-		if (gain[0] != '\0') {
+		if (sl_gain_text(report->result, w, engine, gain, sizeof(gain))) {
 			fprintf(out, "%s%s%s\n", prefix, gain,
 				sl_report_gain_trusted(report, w, engine) ? ""
 									  : "; not to be trusted, see below");

@@ -53,6 +53,11 @@ struct sl_metric sl_metric_of(const struct sl_workload *workload)
 	return metric;
 }
 
+bool sl_metric_is_latency(const struct sl_workload *workload)
+{
+	return sl_metric_of(workload).kind == SL_UNIT_TIME;
+}
+
 int sl_metric_at(const struct sl_workload *workload)
 {
 	return workload->kind == SL_WL_DISK ? workload->disk_metric : workload->metric;

@@ -17,6 +17,8 @@ struct sl_metric {
 };
 
 struct sl_metric sl_metric_of(const struct sl_workload *workload);
+/* Does it report a time, of which less is better? */
+bool sl_metric_is_latency(const struct sl_workload *workload);
 
 /* Its position in the list of the workload's kind: workload->metric, or disk_metric. */
 int sl_metric_at(const struct sl_workload *workload);

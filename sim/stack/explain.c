@@ -404,16 +404,6 @@ const struct sl_explain_cell *sl_explain_subject(const struct sl_explain *explai
 	return first;
 }
 
-static const struct sl_resource *busiest(const struct sl_measure *measure)
-{
-	const struct sl_resource *most = &measure->resources[0];
-
-	for (int i = 1; i < measure->n_resources; i++) {
-		most = measure->resources[i].utilisation > most->utilisation ? &measure->resources[i] : most;
-	}
-	return most;
-}
-
 /* Appends to a string that is cut when it is full. */
 static void append(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void append(char *buf, size_t size, const char *fmt, ...)
@@ -457,7 +447,7 @@ static void conclude_slog(const struct sl_explain_cell *cell, char *buf, size_t 
 /* A full set of CPUs: what more of them bring. */
 static void conclude_limit(const struct sl_explain_cell *cell, char *buf, size_t size)
 {
-	const struct sl_resource *limit = busiest(&cell->measure);
+	const struct sl_resource *limit = sl_measure_busiest(&cell->measure);
 	bool full = limit->utilisation >= SATURATED;
 	int more = strcmp(limit->name, "guest vCPUs") == 0        ? SL_WHAT_IF_GUEST_VCPUS
 		   : strcmp(limit->name, "storage VM vCPUs") == 0 ? SL_WHAT_IF_NAS_VCPUS

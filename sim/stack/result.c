@@ -2,6 +2,7 @@
 #include "sim/stack/result.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,15 +74,10 @@ double sl_metric_value(const struct sl_measure *measure, const struct sl_workloa
 	return value_of(measure, workload) / sl_metric_of(workload).unit_size;
 }
 
-static bool is_latency(const struct sl_workload *workload)
-{
-	return sl_metric_of(workload).kind == SL_UNIT_TIME;
-}
-
 /* A latency, or what a log device does for the work: more of it is not more work done. */
 static bool is_no_speed(const struct sl_workload *workload)
 {
-	return is_latency(workload) || workload->metric == SL_METRIC_IOSTAT_WRITES ||
+	return sl_metric_is_latency(workload) || workload->metric == SL_METRIC_IOSTAT_WRITES ||
 	       workload->metric == SL_METRIC_IOSTAT_KIB;
 }
 
@@ -342,7 +338,7 @@ static const struct sl_cell *first_cell(const struct sl_result *result, int work
 	return NULL;
 }
 
-static const struct sl_resource *busiest(const struct sl_measure *measure)
+const struct sl_resource *sl_measure_busiest(const struct sl_measure *measure)
 {
 	const struct sl_resource *most = NULL;
 
@@ -368,46 +364,20 @@ bool sl_result_gain_find(const struct sl_result *result, int workload, enum sl_e
 {
 	const struct sl_cell *none = first_cell(result, workload, engine, false);
 	const struct sl_cell *slog = first_cell(result, workload, engine, true);
+	double before, after;
 
 	if (!none || !slog || none->value <= 0 || slog->value <= 0) {
 		return false;
 	}
-	*ret = (struct sl_gain){.none = none,
-				.slog = slog,
-				.ratio = is_latency(sl_scenario_workload(result->scenario, workload))
-					     ? none->value / slog->value
-					     : slog->value / none->value};
+	*ret =
+	    (struct sl_gain){.none = none,
+			     .slog = slog,
+			     .ratio = sl_metric_is_latency(sl_scenario_workload(result->scenario, workload))
+					  ? none->value / slog->value
+					  : slog->value / none->value,
+			     .limit = sl_measure_busiest(&slog->measure)};
+	before = none->ci95 / none->value;
+	after = slog->ci95 / slog->value;
+	ret->ratio_ci95 = ret->ratio * sqrt(before * before + after * after);
 	return true;
-}
-
-void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
-		    size_t size)
-{
-	const struct sl_workload *w = sl_scenario_workload(result->scenario, workload);
-	const struct sl_resource *limit;
-	struct sl_gain gain;
-	char what[80], before[32], after[32];
-	int n;
-
-	buf[0] = '\0';
-	if (!sl_result_gain_find(result, workload, engine, &gain)) {
-		return;
-	}
-	if (w->kind == SL_WL_OLTP) {
-		(void)snprintf(what, sizeof(what), "%s, %lld thread%s", w->name, (long long)w->threads,
-			       w->threads == 1 ? "" : "s");
-	} else {
-		(void)snprintf(what, sizeof(what), "%s", w->name);
-	}
-	sl_result_figure(gain.none, w, before, sizeof(before));
-	sl_result_figure(gain.slog, w, after, sizeof(after));
-	n = snprintf(buf, size, "%s: %s -> %s %s with %s, %.2fx%s", what, before, after, sl_workload_unit(w),
-		     sl_scenario_variant_name(result->scenario, gain.slog->variant), gain.ratio,
-		     is_latency(w) ? " shorter" : "");
-	limit = busiest(&gain.slog->measure);
-	/* A fact. Whether a faster SLOG could add more, the what-ifs of explain and advise say. */
-	if (limit && n > 0 && (size_t)n < size) {
-		(void)snprintf(buf + n, size - (size_t)n, "; %s %.0f %% busy", limit->name,
-			       limit->utilisation * 100);
-	}
 }

@@ -162,19 +162,20 @@ void sl_stats_mean_ci(const double *samples, int n, double *ret_mean, double *re
 void sl_stats_difference(const double *before, const double *after, int n, double *ret_mean,
 			 double *ret_ci95);
 
+/* The resource that was busy for most of the time; NULL without any. */
+const struct sl_resource *sl_measure_busiest(const struct sl_measure *measure);
+
 /* What a log device brings: the first variant with one against the first without. */
 struct sl_gain {
 	const struct sl_cell *none, *slog; /* of the result */
 	double ratio;                      /* above 1 = better; of latencies, by how much shorter */
+	double ratio_ci95;               /* half width, of the samples' noise only; 0 with one sample each */
+	const struct sl_resource *limit; /* the busiest of `slog`; NULL = nothing is known to be busy */
 };
 
 /* False when no such pair was run for `workload`. */
 bool sl_result_gain_find(const struct sl_result *result, int workload, enum sl_engine engine,
 			 struct sl_gain *ret);
-
-/* The same as one sentence: "2 threads: 148 -> 188 TPS, 1.27x; limited by ...". Empty without a pair. */
-void sl_result_gain(const struct sl_result *result, int workload, enum sl_engine engine, char *buf,
-		    size_t size);
 
 /* The value of a cell as such a sentence says it: whole operations per second, three digits of others. */
 void sl_result_figure(const struct sl_cell *cell, const struct sl_workload *workload, char *buf, size_t size);

@@ -168,31 +168,25 @@ Test(stats, the_median_error_takes_sizes)
 	cr_assert_eq(sl_result_median_error(&result, SL_ROLE_PREDICT, SL_ENGINE_LIVE), 0.0);
 }
 
-Test(stats, the_gain_is_a_sentence_that_names_the_limit)
+/* 207 +- 2.07 and 271 +- 5.42: 1 % and 2 %, together sqrt(5) % of 271 / 207. */
+Test(stats, the_gain_has_an_interval_and_names_the_limit)
 {
 	struct sl_scenario *sc = load("b3n-2014");
 	struct sl_cell cells[] = {
-	    {.variant = variant(sc, "none"), .workload = workload(sc, "oltp4"), .value = 207},
-	    {.variant = variant(sc, "s3500"), .workload = workload(sc, "oltp4"), .value = 271}};
+	    {.variant = variant(sc, "none"), .workload = workload(sc, "oltp4"), .value = 207, .ci95 = 2.07},
+	    {.variant = variant(sc, "s3500"), .workload = workload(sc, "oltp4"), .value = 271, .ci95 = 5.42}};
 	struct sl_result result = {.scenario = sc, .n_cells = 2, .cells = cells};
-	struct sl_workload slow = *sl_scenario_workload(sc, workload(sc, "oltp4"));
-	char text[256];
+	struct sl_gain gain;
 
+	cr_assert(sl_result_gain_find(&result, workload(sc, "oltp4"), SL_ENGINE_MODEL, &gain));
+	cr_assert_float_eq(gain.ratio, 1.309179, 1e-6);
+	cr_assert_float_eq(gain.ratio_ci95, 0.0292741, 1e-6);
+	cr_assert_null(gain.limit, "nothing is known to be busy");
 	cells[1].measure.n_resources = 2;
 	cells[1].measure.resources[0] = (struct sl_resource){"guest vCPUs", 0.94};
 	cells[1].measure.resources[1] = (struct sl_resource){"ZIL", 0.5};
-	sl_result_gain(&result, workload(sc, "oltp4"), SL_ENGINE_MODEL, text, sizeof(text));
-	cr_assert_str_eq(text, "oltp4, 4 threads: 207 -> 271 TPS with s3500, 1.31x; guest vCPUs 94 % busy");
-	sl_result_gain(&result, workload(sc, "oltp2"), SL_ENGINE_MODEL, text, sizeof(text));
-	cr_assert_str_eq(text, "");
-	/* Of a latency less is better: 14.1 / 3.6 = 3.917. */
-	slow.metric = SL_METRIC_P99;
-	(void)snprintf(slow.name, sizeof(slow.name), "p99");
-	cells[0].workload = cells[1].workload = sl_scenario_workload_add(sc, &slow, NULL);
-	cells[0].value = 14.1;
-	cells[1].value = 3.6;
-	sl_result_gain(&result, cells[0].workload, SL_ENGINE_MODEL, text, sizeof(text));
-	cr_assert(strncmp(text, "p99, 4 threads: 14.1 -> 3.6 ms with s3500, 3.92x shorter;", 57) == 0, "%s",
-		  text);
+	cr_assert(sl_result_gain_find(&result, workload(sc, "oltp4"), SL_ENGINE_MODEL, &gain));
+	cr_assert_str_eq(gain.limit->name, "guest vCPUs");
+	cr_assert(!sl_result_gain_find(&result, workload(sc, "oltp2"), SL_ENGINE_MODEL, &gain));
 	sl_scenario_free(sc);
 }
