@@ -1,6 +1,7 @@
 /* The pool as a store: which call is stable when, under each setting of `sync`, and what it costs. */
 #include <errno.h>
 
+#include "sim/zfs/pool_inner.h"
 #include "tests/unit/zfs/pool_rig.h"
 
 Test(pool, a_file_sync_write_is_in_the_log_before_the_reply)
@@ -442,6 +443,42 @@ Test(pool, much_in_the_log_kicks_the_txg)
 		cr_assert_lt(sl_loop_now(rig->nas.loop), 5 * SEC);
 		cr_assert_eq(sl_loop_run_until(rig->nas.loop, sl_loop_now(rig->nas.loop) + 50 * MS, NULL), 0);
 		cr_assert_eq(stats_of(rig).txgs, zil == SL_ZFS_20 ? 0 : 1, "generation %d", zil);
+		rig_free(rig);
+	}
+}
+
+/*
+ * What a pool's vdevs are, by generation: fastwrite chooses among log devices up to 2.1 (removed in 2.2), far
+ * copies are those of 2014, data and special vdevs have an embedded log since 2.4 (here; the cache has none).
+ */
+Test(pool, its_vdevs_are_those_of_their_generation)
+{
+	static const struct {
+		int zil;
+		bool fastwrite, far, embedded;
+	} cases[] = {
+	    {SL_ZFS_2014, true, true, false}, {SL_ZFS_20, true, false, false},
+	    {SL_ZFS_21, true, false, false},  {SL_ZFS_22, false, false, false},
+	    {SL_ZFS_23, false, false, false}, {SL_ZFS_24, false, false, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new(SL_SYNC_STANDARD);
+		const struct sl_pool *pool;
+
+		rig->box.zil = cases[i].zil;
+		rig_start(rig, 0);
+		pool = rig->pool;
+		cr_assert_eq(pool->log.config.fastwrite, cases[i].fastwrite, "generation %zu", i);
+		cr_assert_eq(pool->data.config.alloc.far_copies, cases[i].far, "generation %zu", i);
+		cr_assert_eq(pool->special.config.alloc.embedded_log, cases[i].embedded, "generation %zu", i);
+		cr_assert_not(pool->cache.config.alloc.embedded_log || pool->log.config.alloc.embedded_log);
+		cr_assert(pool->log.config.is_log && !pool->data.config.is_log &&
+			  !pool->special.config.is_log && !pool->cache.config.is_log);
+		cr_assert_str_eq(pool->data.config.layer, "data vdev");
+		cr_assert_str_eq(pool->special.config.layer, "special vdev");
+		cr_assert_str_eq(pool->cache.config.layer, "cache vdev");
+		cr_assert_str_eq(pool->log.config.layer, "log vdev");
 		rig_free(rig);
 	}
 }

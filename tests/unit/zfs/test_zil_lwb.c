@@ -83,6 +83,43 @@ Test(zil_lwb, a_fast_log_is_not_made_to_wait)
 	rig_free(rig);
 }
 
+/* zil_min_commit_timeout is 5 us: 5 % of 100 us are just worth it, and the commit takes them more. */
+Test(zil_lwb, a_log_of_100_us_is_waited_for)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_21);
+	struct commit commit = {.rig = rig, .bytes = 1024};
+
+	rig->zil.lwb_latency_ns = 100 * US;
+	commit_start(&commit, 0);
+	run_all(rig->nas.loop);
+	cr_assert_eq(sl_loop_now(rig->nas.loop), 1505 * US);
+	rig_free(rig);
+}
+
+/*
+ * 2.1 sends a block out at once that is more than 7/8 full. Of 4096 B that are 3584: a chain header of 192, a
+ * record's header of 192, and 3200 of data are just that, and wait 5 % of 2 ms; 8 B more do not.
+ */
+Test(zil_lwb, a_block_that_is_nearly_full_does_not_wait)
+{
+	static const struct {
+		uint32_t bytes;
+		int64_t end_ns;
+	} cases[] = {{3192, 1600 * US}, {3200, 1600 * US}, {3208, 1500 * US}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new_of(true, SL_ZIL_21);
+		struct commit commit = {.rig = rig, .bytes = cases[i].bytes};
+
+		rig->zil.lwb_latency_ns = 2 * MS;
+		commit_start(&commit, 0);
+		run_all(rig->nas.loop);
+		cr_assert_eq(sl_loop_now(rig->nas.loop), cases[i].end_ns, "%u bytes: %lld", cases[i].bytes,
+			     (long long)sl_loop_now(rig->nas.loop));
+		rig_free(rig);
+	}
+}
+
 /*
  * 72.6 KiB of one burst do not fit: the full block goes out at once, without a flush of its own. The first
  * block holds headers of 192 B, 100 KiB and the first 28096 B of the second write; 74304 B and headers make

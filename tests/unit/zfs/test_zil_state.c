@@ -2,7 +2,10 @@
  * In place or into the log, by generation (zfs_write, zfs_log_write), and that what is in place is written
  * once. A log block that has only headers is 4 KiB: a chain header and 21 of records fit.
  */
+#include <string.h>
+
 #include "sim/base/rng.h"
+#include "sim/base/trace.h"
 #include "sim/zfs/zil_inner.h"
 #include "tests/unit/zfs/zil_rig.h"
 
@@ -155,4 +158,69 @@ Test(zil_state, a_full_log_device_gives_way_to_the_data_disks)
 			  rig->zil.all_space.peak <= 10 * 128 * KIB);
 		rig_free(rig);
 	}
+}
+
+/* Where a block lies is where it takes room: on the log devices, or in the embedded log of the data vdevs. */
+Test(zil_state, a_block_counts_against_the_room_of_the_vdev_it_lies_on)
+{
+	struct rig *slog = rig_new(true), *none = rig_new(false);
+
+	/* With a log device: one block there, one on the data vdevs, as when the log is full. */
+	(void)sl_zil_allocate(&slog->zil, &slog->slog, KEEP, 4096);
+	(void)sl_zil_allocate(&slog->zil, &slog->data, KEEP, 8192);
+	cr_assert_eq(slog->zil.log_space.used, 4096);
+	cr_assert_eq(slog->zil.all_space.used, 12288);
+	/* Without one there is no room of a log device to take. */
+	(void)sl_zil_allocate(&none->zil, &none->data, KEEP, 4096);
+	cr_assert_eq(none->zil.log_space.used, 0);
+	cr_assert_eq(none->zil.all_space.used, 4096);
+	rig_free(slog);
+	rig_free(none);
+}
+
+/* 3 x 11 GiB have more than 64 metaslabs of 512 MiB, so that one of them is the embedded log. */
+Test(zil_state, blocks_go_into_the_embedded_log_until_it_is_full)
+{
+	struct rig *rig = rig_new(false);
+	const int64_t room = 512 * MIB;
+
+	rig->data.disk_bytes = INT64_C(11) << 30;
+	rig->data.config.alloc.embedded_log = true;
+	cr_assert(sl_zil_allocate(&rig->zil, &rig->data, KEEP, 4096));
+	cr_assert(sl_zil_allocate(&rig->zil, &rig->data, KEEP, room - 4096), "it fits just so");
+	cr_assert_eq(rig->zil.embedded_space.used, room);
+	cr_assert_not(sl_zil_allocate(&rig->zil, &rig->data, KEEP, 1));
+	cr_assert_eq(rig->zil.embedded_space.used, room, "what lies elsewhere takes none of it");
+	cr_assert_eq(rig->zil.all_space.used, room + 1);
+	rig_free(rig);
+}
+
+static uint32_t hand_offs(int64_t delay_ns)
+{
+	struct rig *rig = rig_new_of(true, SL_ZIL_23);
+	struct sl_trace *trace = sl_trace_new(1000);
+	uint32_t n = 0;
+
+	cr_assert_not_null(trace);
+	rig->zil.trace = trace;
+	rig->zil.config.commit_delay_ns = delay_ns;
+	(void)commit_write(rig, 1024);
+	for (uint32_t i = 0; i < sl_trace_count(trace); i++) {
+		const struct sl_span *span = sl_trace_get(trace, i);
+
+		if (strcmp(span->name, "hand-off") == 0) {
+			cr_assert_eq(span->end_ns - span->start_ns, delay_ns);
+			n++;
+		}
+	}
+	sl_trace_free(trace);
+	rig_free(rig);
+	return n;
+}
+
+/* What takes no time has no place in a trace: a reader would look for it in vain. */
+Test(zil_state, a_trace_shows_the_hand_offs_that_take_time)
+{
+	cr_assert(hand_offs(20 * US) > 0);
+	cr_assert_eq(hand_offs(0), 0u);
 }
