@@ -169,6 +169,79 @@ Test(advise, a_budget_leaves_out_what_is_dearer_and_what_has_no_price)
 	sl_scenario_free(shelf);
 }
 
+static const struct sl_candidate *candidate(const struct sl_advice *advice, const char *name)
+{
+	for (int i = 0; i < advice->n_candidates; i++) {
+		if (strcmp(advice->candidates[i].name, name) == 0) {
+			return &advice->candidates[i];
+		}
+	}
+	cr_assert_fail("no candidate %s", name);
+	return NULL;
+}
+
+/* Three disks are one mirror of three; of five two pairs are made, and one is a spare. A single disk, and
+ * what is a mirror or a stripe already, are not rebuilt. */
+Test(advise, mirrors_in_place_of_raidz_use_the_same_disks)
+{
+	static const struct {
+		const char *layout, *disks;
+		int n_data, vdevs; /* of the mirrors; 0: they are not tried */
+	} cases[] = {
+	    {"raidz1", "[hdd-7200-desktop x 3]", 3, 1}, {"raidz1", "[hdd-7200-desktop x 4]", 4, 2},
+	    {"raidz2", "[hdd-7200-desktop x 5]", 4, 2}, {"mirror", "[hdd-7200-desktop x 2]", 0, 0},
+	    {"stripe", "[hdd-7200-desktop x 3]", 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_scenario *sc = load_short(), *shelf = load_short();
+		struct sl_advise_options options = {.repeat = 1, .seed = 1};
+		struct sl_err err = {0};
+		struct sl_advice advice;
+
+		/* Any number of disks can be a stripe. */
+		cr_assert_eq(sl_scenario_set(sc, "pool.data.layout", "stripe", "test", &err), 0, "%s",
+			     err.msg);
+		cr_assert_eq(sl_scenario_set(sc, "pool.data.disks", cases[i].disks, "test", &err), 0, "%s",
+			     err.msg);
+		cr_assert_eq(sl_scenario_set(sc, "pool.data.layout", cases[i].layout, "test", &err), 0, "%s",
+			     err.msg);
+		advice = advise(sc, shelf, &options);
+		cr_assert_eq(has_candidate(&advice, "mirrors in place of raidz"), cases[i].vdevs > 0, "%s",
+			     cases[i].disks);
+		if (cases[i].vdevs > 0) {
+			const struct sl_box *box = &candidate(&advice, "mirrors in place of raidz")->box;
+
+			cr_assert_eq(box->data_layout, SL_LAYOUT_MIRROR);
+			cr_assert_eq(box->n_data, cases[i].n_data, "%s: %d", cases[i].disks, box->n_data);
+			cr_assert_eq((int)box->data_vdevs, cases[i].vdevs, "%s", cases[i].disks);
+		}
+		sl_advice_fini(&advice);
+		sl_scenario_free(sc);
+		sl_scenario_free(shelf);
+	}
+}
+
+/* The box has a mirror of two: to put them side by side nothing is bought, and one alone is no purchase. */
+Test(advise, the_members_of_a_mirror_are_owned)
+{
+	static const char *const drives[] = {"intel-dc-s3500-80"};
+	struct sl_scenario *sc = load_short(), *shelf = load_short();
+	struct sl_advise_options options = {.drives = drives, .n_drives = 1, .repeat = 1, .seed = 1};
+	struct sl_err err = {0};
+	struct sl_advice advice;
+
+	cr_assert_eq(sl_scenario_set(sc, "pool.log", "{mirror: [intel-dc-s3500-80 x 2]}", "test", &err), 0,
+		     "%s", err.msg);
+	advice = advise(sc, shelf, &options);
+	cr_assert_eq(candidate(&advice, "stripe of 2 x intel-dc-s3500-80")->n_drives, 0);
+	cr_assert_eq(candidate(&advice, "intel-dc-s3500-80")->n_drives, 0);
+	cr_assert(!has_candidate(&advice, "mirror of 2 x intel-dc-s3500-80"), "it is the base");
+	sl_advice_fini(&advice);
+	sl_scenario_free(sc);
+	sl_scenario_free(shelf);
+}
+
 struct watcher {
 	int last, calls, total;
 };

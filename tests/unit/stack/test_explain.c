@@ -356,3 +356,33 @@ Test(explain, a_slower_run_says_what_grew)
 	sl_what_if_why(&box, &before, &changed, &after, why, sizeof(why));
 	cr_assert_str_eq(why, "records are written more often: 1 -> 2 KiB to the disks per operation");
 }
+
+/* The one layer there is takes all the time, and the value is that of the run itself. */
+Test(explain, a_bare_disk_has_a_path_of_one_layer)
+{
+	static const struct sl_workload disk = {.kind = SL_WL_DISK,
+						.threads = 1,
+						.depth = 1,
+						.block_bytes = 4096,
+						.file_total_bytes = 1 << 30,
+						.max_time_ns = 10e9};
+	struct sl_scenario *sc = load("b3n-2014");
+	const struct sl_stack_setup setup = {.seed = 1};
+	struct sl_explain_cell cell = {0};
+	struct sl_measure measure;
+	struct sl_err err = {0};
+	struct sl_box box;
+
+	cr_assert_eq(sl_scenario_box(sc, 0, &box, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_stack_run(&box, &disk, &setup, &measure, &err), 0, "%s", err.msg);
+	cr_assert_eq(sl_explain_paths(&box, &disk, &setup, &cell, &err), 0, "%s", err.msg);
+	cr_assert(cell.value > 0);
+	cr_assert_float_eq(cell.value, sl_speed_value(&measure, &disk), 1e-9);
+	cr_assert(cell.has_path);
+	cr_assert_eq(cell.path[0].latency_ns, measure.p50_ns);
+	cr_assert_eq(cell.path[0].service_ns[SL_LAYER_DATA_DISK], measure.p50_ns);
+	cr_assert_eq(cell.path[1].latency_ns, measure.p99_ns);
+	sl_path_fini(&cell.path[0]);
+	sl_path_fini(&cell.path[1]);
+	sl_scenario_free(sc);
+}

@@ -93,3 +93,20 @@ Test(paired, cells_of_a_result_are_paired_as_far_as_both_have_samples)
 	cr_assert_eq(sl_paired_cells(&result, 0, 1, 0, SL_ENGINE_MODEL, &p), -ENOENT);
 	cr_assert_eq(sl_paired_cells(&result, 0, 2, 1, SL_ENGINE_MODEL, &p), -ENOENT);
 }
+
+/* Ends that are a hundredth apart can be told from each other with two digits; closer ones need three. */
+Test(paired, an_interval_has_the_digits_that_tell_its_ends_apart)
+{
+	static const struct {
+		double low, high;
+		const char *text;
+	} rows[] = {{1.2, 1.3, "1.20..1.30"}, {0, 0.01, "0.00..0.01"}, {1.271, 1.2801, "1.271..1.280"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct sl_paired p = {.n = 2, .ratio_low = rows[i].low, .ratio_high = rows[i].high};
+		char text[32];
+
+		sl_paired_interval(&p, text, sizeof(text));
+		cr_assert_str_eq(text, rows[i].text, "row %zu: %s", i, text);
+	}
+}

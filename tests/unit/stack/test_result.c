@@ -43,6 +43,8 @@ Test(result, chosen_cells_run_in_order_and_repeat_i_has_seed_plus_i)
 				     measure_of(sc, variants[i], workloads[0], 10 + (uint64_t)s).rate);
 		}
 		cr_assert(cell->ci95 > 0);
+		cr_assert(cell->has_published);
+		cr_assert_eq(cell->role, SL_ROLE_CALIBRATE, "as the scenario says");
 		cr_assert_float_eq(cell->error_pct, (cell->value / cell->published - 1) * 100, 1e-9);
 	}
 	cr_assert(sl_result_find(&result, variants[1], workloads[0], SL_ENGINE_MODEL) == &result.cells[1]);
