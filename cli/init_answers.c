@@ -8,7 +8,7 @@
 #include "cli/init_inner.h"
 #include "sim/base/fuzzy.h"
 #include "sim/base/units.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 #define WORDS_MAX 32
 #define LISTED_MAX 6

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 struct sl_calibration {
 	double op_delay_ns;  /* of a disk request from the guest's block layer to the NFS server and back,

@@ -3,7 +3,7 @@
 #define SL_ENGINE_LIVE_LAB_H
 
 #include "engine/live_rig.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/stack/result.h"
 
 struct sl_live_lab {

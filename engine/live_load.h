@@ -7,7 +7,7 @@
 
 #include "guests/process.h"
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/stack/result.h"
 
 struct sl_live_load {

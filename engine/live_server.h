@@ -7,7 +7,7 @@
 
 #include "guests/process.h"
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/stack/timing.h"
 
 /* What it exports. Not "/": QEMU cannot name a file in the root. */

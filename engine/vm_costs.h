@@ -5,7 +5,7 @@
 
 #include "engine/lab_control.h"
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 /* Of an OLTP transaction that commits, with one client: in the guest, and in the storage VM. 0 = not
  * measured. */

@@ -13,7 +13,7 @@
 
 #include "guests/domain_xml.h"
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 #define SL_LAB_EXPORT "/tank/vm"
 #define SL_LAB_GUEST_DISK SL_LAB_EXPORT "/guest.img"

@@ -9,7 +9,7 @@
 
 #include "guests/chain.h"
 #include "guests/process.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 /* Zero-initialise. */
 struct sl_mariadb {

@@ -12,17 +12,18 @@ base
 workload  base
 store     base
 device    base
-scenario  base device
-zfs       base device store scenario
-wire      base scenario
-hyp       base store scenario wire
-guest     base workload scenario hyp
+box       base device
+scenario  base device box
+zfs       base device store box
+wire      base box
+hyp       base store box wire
+guest     base workload box hyp
 stack     base workload store scenario zfs wire hyp guest
 nfs3      base store
 nbd       base device
 report    base device scenario stack
 serve     base store scenario stack nfs3 nbd
-guests    base scenario
+guests    base box
 engine    base scenario stack serve guests
 loadgen   base workload
 '

@@ -8,7 +8,7 @@ root=${1:-$(dirname "$(dirname "$(readlink -f "$0")")")}
 cd "$root"
 
 folders=()
-for room in workload store device zfs wire hyp guest stack nfs3 nbd; do
+for room in workload store device box zfs wire hyp guest stack nfs3 nbd; do
 	[ -d "sim/$room" ] && folders+=("sim/$room")
 done
 [ ${#folders[@]} -eq 0 ] && exit 0

@@ -12,9 +12,9 @@
 #include "sim/base/loop.h"
 #include "sim/base/series.h"
 #include "sim/base/trace.h"
+#include "sim/box/box.h"
 #include "sim/guest/ext4.h"
 #include "sim/hyp/hyp.h"
-#include "sim/scenario/box.h"
 
 /* What every client needs; all borrowed. */
 struct sl_client_env {

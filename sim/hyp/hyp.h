@@ -30,7 +30,7 @@
 #include "sim/base/loop.h"
 #include "sim/base/slab.h"
 #include "sim/base/trace.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/store/ledger.h"
 #include "sim/store/store.h"
 #include "sim/wire/wire.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/store/ledger.h"
 
 /* "esxi", "libnfs", "linux" */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 /* rsize or wsize of the box's mount, bytes: params.hyp.rsize, params.hyp.wsize where they are not 0, else the
  * client's own. */

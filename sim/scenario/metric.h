@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "sim/base/units.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 struct sl_metric {
 	const char *name; /* in the result: "request_rate", "latency_p99" */

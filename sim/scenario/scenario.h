@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 enum sl_provenance {
 	SL_PROV_DEFAULT, /* nobody said anything: the table's default */

@@ -20,7 +20,7 @@ static const struct sl_schema_row key_rows[SL_N_ROWS] = {
 #define SL_KEY_ENUM(k, field, d, w, h) \
 	{.key = (k), .type = SL_ROW_ENUM, .offset = offsetof(struct sl_box, field), .dflt = (d), \
 	 .words = (w), .help = (h)},
-#include "sim/scenario/keys.def"
+#include "sim/box/keys.def"
 #undef SL_KEY
 #undef SL_KEY_INT
 #undef SL_KEY_ENUM
@@ -47,7 +47,7 @@ static const struct sl_schema_row workload_rows[] = {
 #define SL_WL_ENUM(m, k, field, d, w, h) \
 	{.key = (k), .type = SL_ROW_ENUM, .offset = offsetof(struct sl_workload, field), .dflt = (d), .words = (w), \
 	 .kinds = (m), .help = (h)},
-#include "sim/scenario/workload.def"
+#include "sim/box/workload.def"
 #undef SL_WL_NUM
 #undef SL_WL_INT
 #undef SL_WL_ENUM

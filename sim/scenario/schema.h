@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/scenario/scenario.h"
 
 /* Room for a key with its section, a name in a message, and the like. */
@@ -43,7 +43,7 @@ enum {
 #define SL_KEY(key, unit, field, dflt, min, max, help) SL_AT_##field,
 #define SL_KEY_INT(key, field, dflt, min, max, help) SL_AT_##field,
 #define SL_KEY_ENUM(key, field, dflt, words, help) SL_AT_##field,
-#include "sim/scenario/keys.def"
+#include "sim/box/keys.def"
 #undef SL_KEY
 #undef SL_KEY_INT
 #undef SL_KEY_ENUM

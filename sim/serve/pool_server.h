@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "sim/base/err.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/serve/datastore.h"
 #include "sim/stack/audit.h"
 #include "sim/zfs/pool.h"

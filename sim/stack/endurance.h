@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/stack/result.h"
 
 struct sl_endurance {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 enum sl_wire_direction {
 	SL_WIRE_TO_NAS,

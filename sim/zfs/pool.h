@@ -7,7 +7,7 @@
 
 #include "sim/base/cpu.h"
 #include "sim/base/trace.h"
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 #include "sim/store/store.h"
 #include "sim/zfs/zil.h"
 

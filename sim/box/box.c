@@ -1,4 +1,4 @@
-#include "sim/scenario/box.h"
+#include "sim/box/box.h"
 
 void sl_box_data_disks(const struct sl_box *box, struct sl_dev_spec *ret)
 {

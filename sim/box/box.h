@@ -1,7 +1,7 @@
 /* A scenario resolved for one variant: every key has a value. The model stack is assembled from this alone.
  */
-#ifndef SL_SCENARIO_BOX_H
-#define SL_SCENARIO_BOX_H
+#ifndef SL_BOX_BOX_H
+#define SL_BOX_BOX_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,7 +98,7 @@ struct sl_box {
 #define SL_KEY(key, unit, field, dflt, min, max, help) double field;
 #define SL_KEY_INT(key, field, dflt, min, max, help) int64_t field;
 #define SL_KEY_ENUM(key, field, dflt, words, help) int field;
-#include "sim/scenario/keys.def"
+#include "sim/box/keys.def"
 #undef SL_KEY
 #undef SL_KEY_INT
 #undef SL_KEY_ENUM
@@ -216,7 +216,7 @@ struct sl_workload {
 #define SL_WL_NUM(kinds, key, unit, field, dflt, min, max, help) double field;
 #define SL_WL_INT(kinds, key, field, dflt, min, max, help) int64_t field;
 #define SL_WL_ENUM(kinds, key, field, dflt, words, help) int field;
-#include "sim/scenario/workload.def"
+#include "sim/box/workload.def"
 #undef SL_WL_NUM
 #undef SL_WL_INT
 #undef SL_WL_ENUM
