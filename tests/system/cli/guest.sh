@@ -106,7 +106,7 @@ code=$?
 grep -q "substitution: hypervisor: QEMU's NFS driver" out.txt || fail "substitutions are not said"
 grep -q 'substitution: dilate auto: a transaction and its commit takes' out.txt || fail "dilation is not said"
 grep -q 'WRITE of .* COMMIT' out.txt || fail "calls per transaction"
-awk '$1 == "db" && $2 == "none" { none = $4 } $1 == "db" && $2 == "slog" { slog = $4 } END { exit !(slog > none && none > 0) }' out.txt ||
+awk '$1 == "db" && $2 == "none" { none = $4 + 0 } $1 == "db" && $2 == "slog" { slog = $4 + 0 } END { exit !(slog > none && none > 0) }' out.txt ||
 	fail "a SLOG must show: $(cat out.txt)"
 nothing_left "a whole run"
 [ -e "$TMPDIR/#sql-temptable-1-2-3.MAI" ] || fail "the temporary table of another server is gone"

@@ -89,7 +89,7 @@ code=$?
 grep -q '"null_rtt_ns": [1-9]' a.json || fail "NULL round trip"
 grep -q 'skipped on live: 1 workload' err.txt || fail "skipped workload is not said"
 grep -q 'measured' a.html || fail "page without measured bars"
-awk '$1 == "seq" && $2 == "none" { none = $4 } $1 == "seq" && $2 == "slog" { slog = $4 } END { exit !(slog > 2 * none && none > 0) }' out.txt ||
+awk '$1 == "seq" && $2 == "none" { none = $4 + 0 } $1 == "seq" && $2 == "slog" { slog = $4 + 0 } END { exit !(slog > 2 * none && none > 0) }' out.txt ||
 	fail "a SLOG must show: $(cat out.txt)"
 nothing_left "a whole run"
 
