@@ -79,6 +79,37 @@ static uint32_t create(struct rig *rig, const char *name, uint32_t how, uint64_t
 	return status;
 }
 
+static int64_t ten_us(const struct slow_store *self, const struct sl_store_req *req)
+{
+	(void)self;
+	(void)req;
+	return 10 * US;
+}
+
+/* RFC 1813 leaves handle and attributes of CREATE, MKDIR and SYMLINK optional. */
+Test(nfs3_dir, what_is_gone_before_its_reply_has_neither_handle_nor_attributes)
+{
+	struct rig rig;
+	struct msg msg;
+	struct sl_xdr_in in;
+
+	rig_init(&rig, ten_us);
+	nfs_begin(&rig, &msg, SL_NFS_MKDIR, rig.root);
+	put_name(&msg, "d");
+	put_sattr(&msg, NULL, NULL);
+	rig_send(&rig, &msg);
+	cr_assert_eq(rig.tree->ops->remove(rig.tree, SL_TREE_ROOT, "d", SL_FT_DIR), 0);
+	rig_run(&rig);
+	cr_assert(rig_find(&rig, msg.xid, &in));
+	in.at += 24;
+	cr_assert_eq(sl_xdr_u32(&in), SL_NFS_OK);
+	cr_assert_eq(sl_xdr_u32(&in), 0);
+	cr_assert(!get_post_attr(&in).present);
+	cr_assert(get_wcc(&in).present);
+	get_end(&in);
+	rig_fini(&rig);
+}
+
 Test(nfs3_dir, create_modes)
 {
 	struct rig rig;
@@ -328,7 +359,7 @@ Test(nfs3_dir, file_system)
 	struct rig rig;
 	struct msg msg;
 	struct sl_xdr_in in;
-	uint64_t total, avail;
+	uint64_t total, avail, files, free_files;
 
 	rig_init(&rig, NULL);
 	nfs_begin(&rig, &msg, SL_NFS_FSSTAT, rig.root);
@@ -339,13 +370,21 @@ Test(nfs3_dir, file_system)
 	cr_assert_eq(total, 64u << 20);
 	cr_assert(avail < total && avail > total / 2);
 	cr_assert_eq(sl_xdr_u64(&in), avail);
-	in.at += 28;
+	files = sl_xdr_u64(&in);
+	free_files = sl_xdr_u64(&in);
+	cr_assert_eq(files, free_files + 1); /* the root */
+	cr_assert_eq(sl_xdr_u64(&in), free_files);
+	cr_assert_eq(sl_xdr_u32(&in), 0); /* it may change at any time */
 	get_end(&in);
 	nfs_begin(&rig, &msg, SL_NFS_FSINFO, rig.root);
 	cr_assert_eq(rig_status(&rig, &msg, &in), 0);
 	cr_assert(get_post_attr(&in).present);
-	cr_assert_eq(sl_xdr_u32(&in), SL_NFS3_MAX_IO);
-	in.at += 24;
+	for (int i = 0; i < 2; i++) { /* READ, then WRITE: largest, preferred, multiple of */
+		cr_assert_eq(sl_xdr_u32(&in), SL_NFS3_MAX_IO);
+		cr_assert_eq(sl_xdr_u32(&in), SL_NFS3_MAX_IO);
+		cr_assert_eq(sl_xdr_u32(&in), 4096);
+	}
+	cr_assert_eq(sl_xdr_u32(&in), 65536); /* READDIR */
 	cr_assert_eq(sl_xdr_u64(&in), INT64_MAX);
 	cr_assert_eq(sl_xdr_u64(&in), 1);
 	cr_assert_eq(sl_xdr_u32(&in), 1 | 2 | 8 | 16);
@@ -355,7 +394,10 @@ Test(nfs3_dir, file_system)
 	cr_assert(get_post_attr(&in).present);
 	cr_assert_eq(sl_xdr_u32(&in), SL_TREE_LINKS_MAX);
 	cr_assert_eq(sl_xdr_u32(&in), 255);
-	in.at += 16;
+	cr_assert_eq(sl_xdr_u32(&in), 1); /* longer names are refused, not cut */
+	cr_assert_eq(sl_xdr_u32(&in), 1); /* root alone gives files away */
+	cr_assert_eq(sl_xdr_u32(&in), 0); /* "a" is not "A" */
+	cr_assert_eq(sl_xdr_u32(&in), 1); /* and stays "a" */
 	get_end(&in);
 	rig_fini(&rig);
 }

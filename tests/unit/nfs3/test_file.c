@@ -156,6 +156,24 @@ Test(nfs3_file, write_errors_leave_the_file_alone)
 	rig_fini(&rig);
 }
 
+/* maxfilesize of FSINFO is 2^63 - 1. */
+Test(nfs3_file, a_file_ends_at_the_largest_offset_and_not_a_byte_later)
+{
+	struct rig rig;
+	uint8_t file[SL_HANDLE_BYTES];
+	uint32_t committed;
+
+	rig_init(&rig, NULL);
+	do_create(&rig, rig.root, "f", file);
+	cr_assert_eq(do_write(&rig, file, INT64_MAX - 1, SL_FILE_SYNC, "xy", 2, &committed), SL_NFSERR_FBIG);
+	cr_assert_eq(do_write(&rig, file, INT64_MAX - 1, SL_FILE_SYNC, "x", 1, &committed), 0);
+	cr_assert_eq(do_getattr(&rig, file).size, INT64_MAX);
+	cr_assert_eq(do_read(&rig, file, INT64_MAX - 1, 1, "x", 1, true), 0);
+	cr_assert_eq(do_read(&rig, file, INT64_MAX - 1, 2, "", 0, true), SL_NFSERR_INVAL);
+	cr_assert_eq(do_read(&rig, file, INT64_MAX, 0, "", 0, true), 0);
+	rig_fini(&rig);
+}
+
 Test(nfs3_file, a_full_store_says_so)
 {
 	static uint8_t block[1u << 20];
