@@ -1,6 +1,7 @@
 /* Lines of progress among what others print to the same place. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,4 +30,34 @@ Test(progress, a_line_is_written_in_one_piece)
 	cr_assert_str_eq(got, "1 of 4 runs, about 30 s left\n");
 	fclose(out);
 	close(ends[0]);
+}
+
+static char *work_line(int64_t ago_ns, int done_s, int total_s)
+{
+	struct sl_progress p;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	sl_progress_start(&p, out, "runs");
+	p.start_ns -= ago_ns;
+	p.shown_ns = p.start_ns;
+	sl_progress_work(&p, "s3700: measuring", done_s, total_s);
+	fclose(out);
+	return text;
+}
+
+/* A quarter of 40 s took ten: thirty are left. */
+Test(progress, work_of_a_known_length_has_its_share_and_the_rest)
+{
+	char *text = work_line(10000000000, 10, 40);
+
+	cr_assert_str_eq(text, "s3700: measuring, 25 %, about 30 s left\n");
+	free(text);
+	text = work_line(10000000000, 10, 0);
+	cr_assert_eq(strncmp(text, "s3700: measuring, 0 %", 21), 0, "%s", text);
+	free(text);
+	text = work_line(0, 0, 40);
+	cr_assert_str_eq(text, "", "it has just begun");
+	free(text);
 }
