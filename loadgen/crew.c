@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "loadgen/pace.h"
+#include "loadgen/arrivals.h"
 #include "sim/base/clock.h"
 
 #define NAP_NS 100000000        /* a thread that waits for its arrival looks for the end so often */
@@ -26,7 +26,7 @@ struct crew {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct sl_meter meter;
-	struct sl_pace pace;
+	struct sl_arrivals arrivals;
 	struct sl_load_sample sample; /* closed, but not reported yet */
 	bool sample_ready;
 	bool ending;
@@ -51,7 +51,7 @@ static bool worker_wait(struct crew *crew, int64_t *ret_start_ns)
 
 	(void)pthread_mutex_lock(&crew->lock);
 	ending = crew->ending;
-	*ret_start_ns = open && !ending ? sl_pace_next(&crew->pace) : now_ns;
+	*ret_start_ns = open && !ending ? sl_arrivals_next(&crew->arrivals) : now_ns;
 	(void)pthread_mutex_unlock(&crew->lock);
 	while (!ending && now_ns < *ret_start_ns) {
 		sleep_until(*ret_start_ns - now_ns < NAP_NS ? *ret_start_ns : now_ns + NAP_NS);
@@ -171,7 +171,7 @@ static int crew_watch(struct crew *crew, struct sl_err *err)
 	last_ns = sl_clock_ns();
 	sl_meter_stop(&crew->meter, last_ns);
 	if (crew->config->rate > 0) {
-		crew->meter.result->queued = sl_pace_skip(&crew->pace, last_ns);
+		crew->meter.result->queued = sl_arrivals_skip(&crew->arrivals, last_ns);
 	}
 	while (crew->alive > 0 && sl_clock_ns() < last_ns + LAST_WAIT_NS) {
 		crew_nap(crew, NAP_NS);
@@ -232,7 +232,7 @@ static int crew_measure(struct crew *crew, struct sl_load_result *ret, struct sl
 		return rc;
 	}
 	if (config->rate > 0) {
-		sl_pace_init(&crew->pace, config->rate, config->constant, config->seed, now_ns);
+		sl_arrivals_init(&crew->arrivals, config->rate, config->constant, config->seed, now_ns);
 	}
 	rc = workers_start(crew, &started, err);
 	watched = crew_watch(crew, rc < 0 ? &(struct sl_err){0} : err);

@@ -12,7 +12,7 @@ static int no_memory(struct sl_err *err)
 	return sl_err_set(err, -ENOMEM, "out of memory");
 }
 
-int sl_scenario_unknown(const struct sl_reader *r, const yaml_node_t *node, struct sl_schema table,
+int sl_scenario_unknown(const struct sl_reading *r, const yaml_node_t *node, struct sl_schema table,
 			const char *key, const char *otherwise)
 {
 	char hint[160];
@@ -113,7 +113,7 @@ static bool is_power_of_two(double value)
 }
 
 /* Parses the scalar at `node` for `row`, with place and key in the message. */
-static int parse_value(const struct sl_reader *r, const yaml_node_t *node, const struct sl_schema_row *row,
+static int parse_value(const struct sl_reading *r, const yaml_node_t *node, const struct sl_schema_row *row,
 		       double *ret)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
@@ -146,7 +146,7 @@ static int parse_value(const struct sl_reader *r, const yaml_node_t *node, const
 	return rc;
 }
 
-static int assign_param(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+static int assign_param(const struct sl_reading *r, const struct sl_schema_row *row, const yaml_node_t *node,
 			struct sl_assign *assign)
 {
 	struct sl_stated stated;
@@ -181,7 +181,7 @@ static int assign_param(const struct sl_reader *r, const struct sl_schema_row *r
 	return assign->text && assign->source ? 0 : no_memory(r->err);
 }
 
-static int assign_value(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+static int assign_value(const struct sl_reading *r, const struct sl_schema_row *row, const yaml_node_t *node,
 			enum sl_shape shape, struct sl_assign *assign)
 {
 	bool param = strncmp(row->key, PARAMS_PREFIX, strlen(PARAMS_PREFIX)) == 0;
@@ -229,8 +229,8 @@ static int split_disk(const char *text, char name[SL_NAME_MAX])
 	return *end == '\0' && count <= 1000000 ? (int)count : 0;
 }
 
-static int add_named(const struct sl_reader *r, const yaml_node_t *node, const char *key, int max,
-		     struct sl_disks *disks)
+static int add_named(const struct sl_reading *r, const yaml_node_t *node, const char *key, int max,
+		     struct sl_disk_slots *disks)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, key, r->err);
 	char name[SL_NAME_MAX] = "";
@@ -258,7 +258,7 @@ static int add_named(const struct sl_reader *r, const yaml_node_t *node, const c
 }
 
 /* Of {mirror: [NAME, NAME], vdevs: COUNT}: the disks and how many mirrors are said, 0 = nothing is. */
-static int read_mirror(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+static int read_mirror(const struct sl_reading *r, const yaml_node_t *node, const struct sl_disk_words *list,
 		       const yaml_node_t **ret_disks, int *ret_vdevs)
 {
 	static const struct sl_schema_row row = {
@@ -279,8 +279,8 @@ static int read_mirror(const struct sl_reader *r, const yaml_node_t *node, const
 }
 
 /* How many mirrors the disks make. */
-static int count_mirrors(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
-			 int n, int *vdevs)
+static int count_mirrors(const struct sl_reading *r, const yaml_node_t *node,
+			 const struct sl_disk_words *list, int n, int *vdevs)
 {
 	bool said = *vdevs > 0, clear = said || sl_layout_mirrors(n, vdevs);
 
@@ -307,18 +307,18 @@ static int count_mirrors(const struct sl_reader *r, const yaml_node_t *node, con
 }
 
 /* {mirror: [NAME, NAME]}: a mirror of two or three, or pairs side by side; as many mirrors as vdevs says. */
-static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+static int add_mirror(const struct sl_reading *r, const yaml_node_t *node, const struct sl_disk_words *list,
 		      const char **ret_text)
 {
-	struct sl_disks all = {0};
-	struct sl_disk_list side_list = {list->key, SL_DEV_MEMBERS_MAX, false, &all};
+	struct sl_disk_slots all = {0};
+	struct sl_disk_words side_list = {list->key, SL_DEV_MEMBERS_MAX, false, &all};
 	const yaml_node_t *disks;
 	int vdevs, rc = read_mirror(r, node, list, &disks, &vdevs);
 
 	rc = rc == 0 ? sl_scenario_disks(r, disks, &side_list, ret_text) : rc;
 	rc = rc == 0 ? count_mirrors(r, disks, list, all.n, &vdevs) : rc;
 	for (int i = 0; rc >= 0 && i < vdevs; i++) {
-		struct sl_disks sides = {.n = all.n / vdevs};
+		struct sl_disk_slots sides = {.n = all.n / vdevs};
 
 		memcpy(sides.device, &all.device[i * sides.n], (size_t)sides.n * sizeof(sides.device[0]));
 		rc = sl_scenario_mirror(r, node, list->key, &sides);
@@ -330,7 +330,7 @@ static int add_mirror(const struct sl_reader *r, const yaml_node_t *node, const 
 }
 
 /* One entry of a list; appends it to `text`, "a, b x 2". */
-static int add_disk(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+static int add_disk(const struct sl_reading *r, const yaml_node_t *node, const struct sl_disk_words *list,
 		    char *text, size_t size)
 {
 	size_t at = strlen(text);
@@ -352,7 +352,7 @@ static int add_disk(const struct sl_reader *r, const yaml_node_t *node, const st
 	return rc;
 }
 
-int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const struct sl_disk_list *list,
+int sl_scenario_disks(const struct sl_reading *r, const yaml_node_t *node, const struct sl_disk_words *list,
 		      const char **ret_text)
 {
 	char text[SL_BOX_DATA_MAX * (SL_NAME_MAX + 8)] = "";
@@ -372,10 +372,10 @@ int sl_scenario_disks(const struct sl_reader *r, const yaml_node_t *node, const 
 	return rc;
 }
 
-static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
+static int assign_disks(const struct sl_reading *r, const struct sl_schema_row *row, const yaml_node_t *node,
 			struct sl_assign *assign)
 {
-	struct sl_disks *disks = sl_arena_alloc(&r->sc->arena, sizeof(*disks));
+	struct sl_disk_slots *disks = sl_arena_alloc(&r->sc->arena, sizeof(*disks));
 	bool optional = row->min < 1;
 	int rc = 0;
 
@@ -391,7 +391,7 @@ static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *r
 		assign->text = "none";
 	} else {
 		/* Mirrors are for the optional vdevs: the data disks have their layout. */
-		struct sl_disk_list list = {row->key, (int)row->max, optional, disks};
+		struct sl_disk_words list = {row->key, (int)row->max, optional, disks};
 
 		rc = sl_scenario_disks(r, node, &list, &assign->text);
 	}
@@ -401,8 +401,8 @@ static int assign_disks(const struct sl_reader *r, const struct sl_schema_row *r
 }
 
 /* host.profile: a word that is no field of the box. */
-static int assign_profile(const struct sl_reader *r, const struct sl_schema_row *row, const yaml_node_t *node,
-			  struct sl_assign *assign)
+static int assign_profile(const struct sl_reading *r, const struct sl_schema_row *row,
+			  const yaml_node_t *node, struct sl_assign *assign)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, row->key, r->err);
 
@@ -419,8 +419,8 @@ static int assign_profile(const struct sl_reader *r, const struct sl_schema_row 
 	return assign->text ? 0 : no_memory(r->err);
 }
 
-int sl_scenario_assign(const struct sl_reader *r, struct sl_layer *layer, int at, struct sl_yaml_pair pair,
-		       enum sl_shape shape)
+int sl_scenario_assign(const struct sl_reading *r, struct sl_assigned *layer, int at,
+		       struct sl_yaml_pair pair, enum sl_shape shape)
 {
 	const struct sl_schema_row *row = &sl_schema_keys().rows[at];
 	struct sl_assign *assign;
@@ -496,7 +496,7 @@ static int assign_hypervisors(struct sl_scenario *sc, struct sl_err *err)
 
 int sl_scenario_assign_defaults(struct sl_scenario *sc, struct sl_err *err)
 {
-	static const struct sl_disks no_disks = {0};
+	static const struct sl_disk_slots no_disks = {0};
 	struct sl_schema table = sl_schema_keys();
 
 	for (int i = 0; i < table.n; i++) {

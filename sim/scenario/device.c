@@ -12,7 +12,7 @@
 #define KIND_LIST "null, hdd, ssd, nvram, mirror, stripe or raid10"
 
 struct device_reader {
-	struct sl_reader base; /* over the device's own file */
+	struct sl_reading base; /* over the device's own file */
 	struct sl_device *device;
 	bool given[SL_N_FIGURES];
 };
@@ -223,7 +223,7 @@ static int read_device(struct device_reader *r)
 }
 
 /* Reads the file of `name`; on success *ret is loaded, its members are devices of the scenario. */
-static int load_device(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name,
+static int load_device(const struct sl_reading *r, const yaml_node_t *node, const char *key, const char *name,
 		       struct sl_device **ret)
 {
 	struct sl_yaml file;
@@ -250,7 +250,7 @@ static int load_device(const struct sl_reader *r, const yaml_node_t *node, const
 	return rc;
 }
 
-static int keep_device(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+static int keep_device(const struct sl_reading *r, const yaml_node_t *node, const char *key,
 		       struct sl_device *device)
 {
 	if (r->sc->n_devices == SL_DEVICES_MAX) {
@@ -262,7 +262,7 @@ static int keep_device(const struct sl_reader *r, const yaml_node_t *node, const
 	return r->sc->n_devices++;
 }
 
-int sl_scenario_device(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char *name)
+int sl_scenario_device(const struct sl_reading *r, const yaml_node_t *node, const char *key, const char *name)
 {
 	struct sl_scenario *sc = r->sc;
 	struct sl_device *device;
@@ -282,8 +282,8 @@ int sl_scenario_device(const struct sl_reader *r, const yaml_node_t *node, const
 	return rc ? rc : keep_device(r, node, key, device);
 }
 
-int sl_scenario_mirror(const struct sl_reader *r, const yaml_node_t *node, const char *key,
-		       const struct sl_disks *sides)
+int sl_scenario_mirror(const struct sl_reading *r, const yaml_node_t *node, const char *key,
+		       const struct sl_disk_slots *sides)
 {
 	struct sl_device *device = sl_arena_alloc(&r->sc->arena, sizeof(*device));
 	struct sl_dev_spec *spec;

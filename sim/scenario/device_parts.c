@@ -7,19 +7,19 @@
 
 #define STROKE_MAX 1e9
 
-int sl_device_read_members(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node)
+int sl_device_read_members(const struct sl_reading *r, struct sl_device *device, const yaml_node_t *node)
 {
 	if (device->spec.kind != SL_DEV_MIRROR && device->spec.kind != SL_DEV_STRIPE &&
 	    device->spec.kind != SL_DEV_RAID10) {
 		return sl_yaml_fail(r->yaml, node, "disks", r->err,
 				    "only a mirror, stripe or raid10 is made of disks; remove it");
 	}
-	struct sl_disk_list list = {"disks", SL_DEV_MEMBERS_MAX, false, &device->members};
+	struct sl_disk_words list = {"disks", SL_DEV_MEMBERS_MAX, false, &device->members};
 
 	return sl_scenario_disks(r, node, &list, NULL);
 }
 
-static int curve_number(const struct sl_reader *r, const yaml_node_t *node, enum sl_unit unit, double max,
+static int curve_number(const struct sl_reading *r, const yaml_node_t *node, enum sl_unit unit, double max,
 			double *ret)
 {
 	const struct sl_schema_row row = {
@@ -37,7 +37,7 @@ static int curve_number(const struct sl_reader *r, const yaml_node_t *node, enum
 }
 
 /* [DISTANCE, TIME] */
-static int curve_point(const struct sl_reader *r, struct sl_dev_spec *spec, const yaml_node_t *node,
+static int curve_point(const struct sl_reading *r, struct sl_dev_spec *spec, const yaml_node_t *node,
 		       double stroke)
 {
 	struct sl_seek_point *point = &spec->seek_points[spec->n_seek_points];
@@ -65,7 +65,7 @@ static int curve_point(const struct sl_reader *r, struct sl_dev_spec *spec, cons
 	return 0;
 }
 
-static int curve_points(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *list,
+static int curve_points(const struct sl_reading *r, struct sl_device *device, const yaml_node_t *list,
 			double stroke)
 {
 	int rc = sl_yaml_want_list(r->yaml, list, "seek_curve", r->err);
@@ -81,7 +81,7 @@ static int curve_points(const struct sl_reader *r, struct sl_device *device, con
 }
 
 /* The curve among the figures, for reports. */
-static int curve_figure(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node,
+static int curve_figure(const struct sl_reading *r, struct sl_device *device, const yaml_node_t *node,
 			const struct sl_param *from)
 {
 	struct sl_param *figure = &device->figures[device->n_figures++];
@@ -114,7 +114,7 @@ static int curve_figure(const struct sl_reader *r, struct sl_device *device, con
 		   : sl_err_set(r->err, -ENOMEM, "out of memory");
 }
 
-int sl_device_read_curve(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node)
+int sl_device_read_curve(const struct sl_reading *r, struct sl_device *device, const yaml_node_t *node)
 {
 	const yaml_node_t *points, *stroke_node, *kind_node, *source_node;
 	const char *kind, *source;
@@ -180,7 +180,7 @@ static bool rests_on_assumptions(const struct sl_device *device)
 }
 
 /* Links the members and derives the size. */
-static int check_members(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node)
+static int check_members(const struct sl_reading *r, struct sl_device *device, const yaml_node_t *node)
 {
 	struct sl_dev_spec *spec = &device->spec;
 	int least = spec->kind == SL_DEV_STRIPE ? 1 : 2;
@@ -221,7 +221,7 @@ static const struct sl_param *figure_of(const struct sl_device *device, const ch
 }
 
 /* Sets "file:line:column: key: ..." at the figure. Returns -EINVAL. */
-static int fail_figure(const struct sl_reader *r, const struct sl_device *device, const yaml_node_t *node,
+static int fail_figure(const struct sl_reading *r, const struct sl_device *device, const yaml_node_t *node,
 		       const char *key, const char *text)
 {
 	const struct sl_param *figure = figure_of(device, key);
@@ -232,7 +232,7 @@ static int fail_figure(const struct sl_reader *r, const struct sl_device *device
 	return sl_yaml_fail(r->yaml, node, key, r->err, "%s", text);
 }
 
-static int check_hdd(const struct sl_reader *r, const struct sl_device *device, const yaml_node_t *node)
+static int check_hdd(const struct sl_reading *r, const struct sl_device *device, const yaml_node_t *node)
 {
 	const struct sl_dev_spec *spec = &device->spec;
 
@@ -257,7 +257,7 @@ static int check_hdd(const struct sl_reader *r, const struct sl_device *device, 
 }
 
 /* SSD and NVRAM. */
-static int check_solid(const struct sl_reader *r, const struct sl_device *device, const yaml_node_t *node)
+static int check_solid(const struct sl_reading *r, const struct sl_device *device, const yaml_node_t *node)
 {
 	static const char rate[] = "is above link_rate, which no transfer can be; correct one of them";
 	static const char none[] =
@@ -279,7 +279,7 @@ static int check_solid(const struct sl_reader *r, const struct sl_device *device
 	return 0;
 }
 
-static int check_price(const struct sl_reader *r, const struct sl_device *device, const yaml_node_t *node)
+static int check_price(const struct sl_reading *r, const struct sl_device *device, const yaml_node_t *node)
 {
 	if (device->spec.price_usd > 0 && device->spec.price_year <= 0) {
 		return fail_figure(r, device, node, "price_usd",
@@ -288,7 +288,7 @@ static int check_price(const struct sl_reader *r, const struct sl_device *device
 	return 0;
 }
 
-int sl_device_check(const struct sl_reader *r, struct sl_device *device, const yaml_node_t *node)
+int sl_device_check(const struct sl_reading *r, struct sl_device *device, const yaml_node_t *node)
 {
 	int rc = 0;
 

@@ -25,7 +25,7 @@ static void fill_pairs(struct sl_scenario *sc)
 
 int sl_layout_own_vdevs(struct sl_scenario *sc, int variant, struct sl_err *err)
 {
-	struct sl_layer *layer = &sc->resolved[variant];
+	struct sl_assigned *layer = &sc->resolved[variant];
 	const struct sl_assign *data = layer->by_key[SL_ROW_AT_DATA];
 	int n = data->disks->n, mirrors;
 

@@ -57,7 +57,7 @@ static void scan_folder(struct scan *scan, const char *root, const char *folder)
 	free(entries);
 }
 
-static int fail_missing(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+static int fail_missing(const struct sl_reading *r, const yaml_node_t *node, const char *key,
 			const char *folder, const char *name)
 {
 	struct scan scan = {.nearest = sl_nearest_to(name)};
@@ -71,7 +71,7 @@ static int fail_missing(const struct sl_reader *r, const yaml_node_t *node, cons
 	    scan.listed ? scan.list : "none", scan.listed > LISTED_MAX ? ", ..." : "");
 }
 
-int sl_scenario_library(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+int sl_scenario_library(const struct sl_reading *r, const yaml_node_t *node, const char *key,
 			const char *folder, const char *name, struct sl_yaml *ret)
 {
 	/* The present folder last: a drive of the user's own for a ready scenario, which shadows nothing. */

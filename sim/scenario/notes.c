@@ -32,7 +32,7 @@ static void note_layouts(const struct sl_scenario *sc, int variant, char *buf, s
 		const char *key;
 		int at;
 	} lists[] = {{"pool.log", SL_ROW_AT_LOG}, {"pool.special", SL_ROW_AT_SPECIAL}};
-	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assigned *layer = &sc->resolved[variant];
 	int layout = (int)layer->by_key[SL_AT_data_layout]->value;
 	int n = layer->by_key[SL_ROW_AT_DATA]->disks->n;
 	int per = n / (int)layer->by_key[SL_AT_data_vdevs]->value;
@@ -50,7 +50,7 @@ static void note_layouts(const struct sl_scenario *sc, int variant, char *buf, s
 	}
 }
 
-static double smallest_disk(const struct sl_scenario *sc, const struct sl_disks *disks)
+static double smallest_disk(const struct sl_scenario *sc, const struct sl_disk_slots *disks)
 {
 	double least = 0;
 
@@ -63,9 +63,9 @@ static double smallest_disk(const struct sl_scenario *sc, const struct sl_disks 
 }
 
 /* What the data vdevs hold of records: each disk counts as the smallest, parity and copies off. */
-static double pool_bytes(const struct sl_scenario *sc, const struct sl_layer *layer)
+static double pool_bytes(const struct sl_scenario *sc, const struct sl_assigned *layer)
 {
-	const struct sl_disks *disks = layer->by_key[SL_ROW_AT_DATA]->disks;
+	const struct sl_disk_slots *disks = layer->by_key[SL_ROW_AT_DATA]->disks;
 	int layout = (int)layer->by_key[SL_AT_data_layout]->value;
 	int vdevs = (int)layer->by_key[SL_AT_data_vdevs]->value, data = disks->n;
 
@@ -86,7 +86,7 @@ static double compression(const struct sl_workload *workload)
 /* Files that the pool cannot hold, however well its compression does on what is written. */
 static void note_files(const struct sl_scenario *sc, int variant, char *buf, size_t size)
 {
-	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assigned *layer = &sc->resolved[variant];
 	bool compressed = (int)layer->by_key[SL_AT_compression]->value != SL_COMPRESS_OFF;
 	double room = pool_bytes(sc, layer);
 
@@ -109,9 +109,10 @@ static void note_files(const struct sl_scenario *sc, int variant, char *buf, siz
 }
 
 /* A vdev whose sectors are smaller than those of its disks writes parts of them. */
-static void note_sectors(const struct sl_scenario *sc, const struct sl_layer *layer, char *buf, size_t size)
+static void note_sectors(const struct sl_scenario *sc, const struct sl_assigned *layer, char *buf,
+			 size_t size)
 {
-	const struct sl_disks *disks = layer->by_key[SL_ROW_AT_DATA]->disks;
+	const struct sl_disk_slots *disks = layer->by_key[SL_ROW_AT_DATA]->disks;
 	int ashift = (int)layer->by_key[SL_AT_ashift]->value;
 
 	for (int i = 0; i < disks->n; i++) {
@@ -131,7 +132,7 @@ static void note_sectors(const struct sl_scenario *sc, const struct sl_layer *la
 }
 
 /* Not modelled: VMs that take cores away from each other. */
-static void note_cores(const struct sl_layer *layer, char *buf, size_t size)
+static void note_cores(const struct sl_assigned *layer, char *buf, size_t size)
 {
 	int cores = (int)layer->by_key[SL_AT_host_cores]->value;
 	int vcpus = (int)(layer->by_key[SL_AT_nas_vcpus]->value + layer->by_key[SL_AT_guest_vcpus]->value);
@@ -148,7 +149,7 @@ static void note_cores(const struct sl_layer *layer, char *buf, size_t size)
 
 bool sl_scenario_note(const struct sl_scenario *sc, int variant, char *buf, size_t size)
 {
-	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assigned *layer = &sc->resolved[variant];
 	const struct sl_assign *cache = layer->by_key[SL_AT_disk_cache];
 
 	buf[0] = '\0';

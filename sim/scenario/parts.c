@@ -40,7 +40,7 @@ static int check_count(const struct sl_yaml *yaml, const yaml_node_t *map, const
 	return rc;
 }
 
-static int workload_kind(const struct sl_reader *r, const yaml_node_t *map, struct sl_workload *workload)
+static int workload_kind(const struct sl_reading *r, const yaml_node_t *map, struct sl_workload *workload)
 {
 	const yaml_node_t *node = sl_yaml_get(r->yaml, map, "kind");
 	const char *text;
@@ -64,7 +64,7 @@ static int workload_kind(const struct sl_reader *r, const yaml_node_t *map, stru
 	return 0;
 }
 
-static int workload_value(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_workload *workload)
+static int workload_value(const struct sl_reading *r, struct sl_yaml_pair pair, struct sl_workload *workload)
 {
 	struct sl_schema table = sl_schema_workload();
 	int at = sl_schema_find(table, pair.key, 1u << workload->kind);
@@ -152,7 +152,7 @@ static int check_workload(const struct sl_yaml *yaml, const yaml_node_t *map,
 	return workload->kind == SL_WL_DISK ? check_disk(yaml, map, workload, err) : 0;
 }
 
-static int set_defaults(const struct sl_reader *r, struct sl_workload *workload)
+static int set_defaults(const struct sl_reading *r, struct sl_workload *workload)
 {
 	struct sl_schema table = sl_schema_workload();
 
@@ -167,7 +167,7 @@ static int set_defaults(const struct sl_reader *r, struct sl_workload *workload)
 	return 0;
 }
 
-int sl_scenario_fail_workload(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+int sl_scenario_fail_workload(const struct sl_reading *r, const yaml_node_t *node, const char *key,
 			      const char *name)
 {
 	struct sl_nearest nearest = sl_nearest_to(name);
@@ -181,7 +181,7 @@ int sl_scenario_fail_workload(const struct sl_reader *r, const yaml_node_t *node
 }
 
 /* Another look at the run of a workload further up: its keys, and only what is reported may differ. */
-static int start_look(const struct sl_reader *r, const yaml_node_t *map, const yaml_node_t *of,
+static int start_look(const struct sl_reading *r, const yaml_node_t *map, const yaml_node_t *of,
 		      struct sl_workload *workload)
 {
 	static const char *const looks[] = {"of", "metric", "measure_from", "measure_to"};
@@ -210,7 +210,7 @@ static int start_look(const struct sl_reader *r, const yaml_node_t *map, const y
 	return 0;
 }
 
-static int start_run(const struct sl_reader *r, const yaml_node_t *map, struct sl_workload *workload)
+static int start_run(const struct sl_reading *r, const yaml_node_t *map, struct sl_workload *workload)
 {
 	int rc = set_defaults(r, workload);
 
@@ -218,7 +218,7 @@ static int start_run(const struct sl_reader *r, const yaml_node_t *map, struct s
 	return rc ? rc : workload_kind(r, map, workload);
 }
 
-static int read_workload(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_workload *workload)
+static int read_workload(const struct sl_reading *r, struct sl_yaml_pair pair, struct sl_workload *workload)
 {
 	const yaml_node_t *of;
 	int rc = check_name(r->yaml, pair, r->err);
@@ -239,7 +239,7 @@ static int read_workload(const struct sl_reader *r, struct sl_yaml_pair pair, st
 	return rc ? rc : check_workload(r->yaml, pair.value, workload, r->err);
 }
 
-int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map)
+int sl_scenario_read_workloads(const struct sl_reading *r, const yaml_node_t *map)
 {
 	int rc = check_count(r->yaml, map, "workloads", SL_WORKLOADS_MAX, r->err);
 
@@ -250,7 +250,7 @@ int sl_scenario_read_workloads(const struct sl_reader *r, const yaml_node_t *map
 	return rc;
 }
 
-static int read_set(const struct sl_reader *r, const yaml_node_t *map, struct sl_variant *variant)
+static int read_set(const struct sl_reading *r, const yaml_node_t *map, struct sl_variant *variant)
 {
 	struct sl_schema table = sl_schema_keys();
 	int rc = sl_yaml_want_map(r->yaml, map, "set", r->err);
@@ -266,7 +266,7 @@ static int read_set(const struct sl_reader *r, const yaml_node_t *map, struct sl
 	return rc;
 }
 
-int sl_scenario_fail_variant(const struct sl_reader *r, const yaml_node_t *node, const char *key,
+int sl_scenario_fail_variant(const struct sl_reading *r, const yaml_node_t *node, const char *key,
 			     const char *name)
 {
 	struct sl_nearest nearest = sl_nearest_to(name);
@@ -279,7 +279,7 @@ int sl_scenario_fail_variant(const struct sl_reader *r, const yaml_node_t *node,
 			    sl_nearest_hint(&nearest, "name one of variants", hint, sizeof(hint)));
 }
 
-static int read_extends(const struct sl_reader *r, const yaml_node_t *node, struct sl_variant *variant)
+static int read_extends(const struct sl_reading *r, const yaml_node_t *node, struct sl_variant *variant)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, "extends", r->err);
 
@@ -290,7 +290,7 @@ static int read_extends(const struct sl_reader *r, const yaml_node_t *node, stru
 	return variant->parent < 0 ? sl_scenario_fail_variant(r, node, "extends", text) : 0;
 }
 
-static int read_variant(const struct sl_reader *r, const yaml_node_t *map, struct sl_variant *variant)
+static int read_variant(const struct sl_reading *r, const yaml_node_t *map, struct sl_variant *variant)
 {
 	int rc = sl_yaml_want_map(r->yaml, map, variant->name, r->err);
 
@@ -310,7 +310,7 @@ static int read_variant(const struct sl_reader *r, const yaml_node_t *map, struc
 }
 
 /* Every chain of parents must end within as many steps as there are variants. */
-static int check_cycle(const struct sl_reader *r, const yaml_node_t *map, int variant)
+static int check_cycle(const struct sl_reading *r, const yaml_node_t *map, int variant)
 {
 	int at = variant;
 
@@ -330,7 +330,7 @@ static int check_cycle(const struct sl_reader *r, const yaml_node_t *map, int va
 	return 0; /* leads into a circle of others, reported at its members */
 }
 
-int sl_scenario_read_variants(const struct sl_reader *r, const yaml_node_t *map)
+int sl_scenario_read_variants(const struct sl_reading *r, const yaml_node_t *map)
 {
 	int rc = check_count(r->yaml, map, "variants", SL_VARIANTS_MAX, r->err);
 	int n = rc == 0 ? sl_yaml_pairs(map) : 0;

@@ -12,7 +12,7 @@ static int pick(struct sl_scenario *sc, const char *name, const char *data_dir, 
 {
 	char text[SL_NAME_MAX + 16];
 	struct sl_yaml yaml;
-	const struct sl_reader r = {.sc = sc, .yaml = &yaml, .err = err};
+	const struct sl_reading r = {.sc = sc, .yaml = &yaml, .err = err};
 	int length = snprintf(text, sizeof(text), "device: %s\n", name);
 	int rc;
 

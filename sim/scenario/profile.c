@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int read_params(const struct sl_reader *r, const yaml_node_t *map, struct sl_layer *layer)
+static int read_params(const struct sl_reading *r, const yaml_node_t *map, struct sl_assigned *layer)
 {
 	int rc = sl_yaml_want_map(r->yaml, map, "params", r->err);
 
@@ -22,7 +22,7 @@ static int read_params(const struct sl_reader *r, const yaml_node_t *map, struct
 	return rc;
 }
 
-static int read_profile(const struct sl_reader *r, struct sl_layer *layer)
+static int read_profile(const struct sl_reading *r, struct sl_assigned *layer)
 {
 	const yaml_node_t *root = sl_yaml_root(r->yaml);
 	int rc = sl_yaml_want_format(r->yaml, "sloglab-host/1", r->err);
@@ -44,11 +44,11 @@ static int read_profile(const struct sl_reader *r, struct sl_layer *layer)
 	return rc;
 }
 
-int sl_scenario_profile(const struct sl_reader *r, const yaml_node_t *node, const char *name)
+int sl_scenario_profile(const struct sl_reading *r, const yaml_node_t *node, const char *name)
 {
 	struct sl_profile *profile;
 	struct sl_yaml file;
-	const struct sl_reader inner = {.sc = r->sc, .yaml = &file, .err = r->err};
+	const struct sl_reading inner = {.sc = r->sc, .yaml = &file, .err = r->err};
 	int rc;
 
 	for (int i = 0; i < r->sc->n_profiles; i++) {
@@ -81,10 +81,10 @@ int sl_scenario_profile(const struct sl_reader *r, const yaml_node_t *node, cons
 
 int sl_scenario_overlay(struct sl_scenario *sc, const char *path, struct sl_err *err)
 {
-	struct sl_layer layer = {.by_key = {NULL}};
+	struct sl_assigned layer = {.by_key = {NULL}};
 	struct sl_yaml file;
 	struct sl_err local = {0};
-	const struct sl_reader r = {.sc = sc, .yaml = &file, .err = err ? err : &local};
+	const struct sl_reading r = {.sc = sc, .yaml = &file, .err = err ? err : &local};
 	int rc = sl_yaml_load_file(&file, path, r.err);
 
 	if (rc) {

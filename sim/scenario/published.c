@@ -24,7 +24,7 @@ struct figure {
 	double value; /* in `unit` */
 };
 
-static int figure_read(const struct sl_reader *r, const yaml_node_t *node, struct figure *ret)
+static int figure_read(const struct sl_reading *r, const yaml_node_t *node, struct figure *ret)
 {
 	static const enum sl_unit kinds[] = {SL_UNIT_RATE, SL_UNIT_TIME, SL_UNIT_IOPS, SL_UNIT_NONE};
 	double base;
@@ -54,7 +54,7 @@ static int figure_read(const struct sl_reader *r, const yaml_node_t *node, struc
 }
 
 /* The metric that the figure is of. */
-static int figure_metric(const struct sl_reader *r, const struct figure *figure,
+static int figure_metric(const struct sl_reading *r, const struct figure *figure,
 			 const struct sl_workload *workload, int *ret)
 {
 	struct sl_schema table = sl_schema_workload();
@@ -80,7 +80,7 @@ static int figure_metric(const struct sl_reader *r, const struct figure *figure,
 }
 
 /* The workload reports what the figure is of, or is made to; `fixed`: others rely on what it reports. */
-static int figure_fit(const struct sl_reader *r, const struct figure *figure, struct sl_workload *workload,
+static int figure_fit(const struct sl_reading *r, const struct figure *figure, struct sl_workload *workload,
 		      bool fixed)
 {
 	struct sl_workload other = *workload;
@@ -129,7 +129,7 @@ static int read_cell_role(const struct sl_yaml *yaml, const yaml_node_t *node, s
 	return 0;
 }
 
-static int read_cell(const struct sl_reader *r, struct sl_yaml_pair cell_pair, struct sl_workload *workload,
+static int read_cell(const struct sl_reading *r, struct sl_yaml_pair cell_pair, struct sl_workload *workload,
 		     bool *fixed, struct sl_published *cell)
 {
 	struct figure figure = {0};
@@ -169,7 +169,7 @@ static int read_cell(const struct sl_reader *r, struct sl_yaml_pair cell_pair, s
 	return 0;
 }
 
-int sl_scenario_read_published(const struct sl_reader *r, const yaml_node_t *map)
+int sl_scenario_read_published(const struct sl_reading *r, const yaml_node_t *map)
 {
 	bool fixed[SL_WORKLOADS_MAX] = {false};
 	int rc = sl_yaml_want_map(r->yaml, map, "published", r->err);

@@ -9,7 +9,7 @@
 #define TEXT_MAX 400
 #define RATIO_MAX 1e6
 
-static int read_text(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char **ret)
+static int read_text(const struct sl_reading *r, const yaml_node_t *node, const char *key, const char **ret)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, key, r->err);
 
@@ -24,7 +24,7 @@ static int read_text(const struct sl_reader *r, const yaml_node_t *node, const c
 	return *ret ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
 }
 
-static int read_workload(const struct sl_reader *r, const yaml_node_t *node, struct sl_question *question)
+static int read_workload(const struct sl_reading *r, const yaml_node_t *node, struct sl_question *question)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, "workload", r->err);
 
@@ -39,7 +39,7 @@ static int read_workload(const struct sl_reader *r, const yaml_node_t *node, str
 }
 
 /* [VARIANT, VARIANT] */
-static int read_compare(const struct sl_reader *r, const yaml_node_t *node, struct sl_question *question)
+static int read_compare(const struct sl_reading *r, const yaml_node_t *node, struct sl_question *question)
 {
 	if (node->type != YAML_SEQUENCE_NODE || sl_yaml_items(node) != 2) {
 		return sl_yaml_fail(r->yaml, node, "compare", r->err,
@@ -61,7 +61,7 @@ static int read_compare(const struct sl_reader *r, const yaml_node_t *node, stru
 	return 0;
 }
 
-static int read_ratio(const struct sl_reader *r, const yaml_node_t *node, double *ret)
+static int read_ratio(const struct sl_reading *r, const yaml_node_t *node, double *ret)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, "expect", r->err);
 
@@ -77,7 +77,7 @@ static int read_ratio(const struct sl_reader *r, const yaml_node_t *node, double
 }
 
 /* [LEAST, MOST] */
-static int read_expect(const struct sl_reader *r, const yaml_node_t *node, struct sl_question *question)
+static int read_expect(const struct sl_reading *r, const yaml_node_t *node, struct sl_question *question)
 {
 	int rc;
 
@@ -94,7 +94,7 @@ static int read_expect(const struct sl_reader *r, const yaml_node_t *node, struc
 	return rc;
 }
 
-static int read_entry(const struct sl_reader *r, struct sl_yaml_pair pair, struct sl_question *question)
+static int read_entry(const struct sl_reading *r, struct sl_yaml_pair pair, struct sl_question *question)
 {
 	if (strcmp(pair.key, "ask") == 0) {
 		return read_text(r, pair.value, pair.key, &question->ask);
@@ -116,7 +116,7 @@ static int read_entry(const struct sl_reader *r, struct sl_yaml_pair pair, struc
 			    pair.key);
 }
 
-static int read_question(const struct sl_reader *r, const yaml_node_t *map, struct sl_question *question)
+static int read_question(const struct sl_reading *r, const yaml_node_t *map, struct sl_question *question)
 {
 	int rc = sl_yaml_want_map(r->yaml, map, "questions", r->err);
 
@@ -134,7 +134,7 @@ static int read_question(const struct sl_reader *r, const yaml_node_t *map, stru
 	return rc;
 }
 
-int sl_scenario_read_questions(const struct sl_reader *r, const yaml_node_t *list)
+int sl_scenario_read_questions(const struct sl_reading *r, const yaml_node_t *list)
 {
 	int rc = sl_yaml_want_list(r->yaml, list, "questions", r->err), n = rc == 0 ? sl_yaml_items(list) : 0;
 

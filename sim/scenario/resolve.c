@@ -25,7 +25,7 @@ static const struct sl_assign *stated(const struct sl_scenario *sc, int variant,
 #define FRAME_OVERHEAD 38  /* Ethernet: preamble 8, header 14, check sum 4, gap 12: around it */
 
 /* What a wire carries of NFS: its line rate less the headers of full frames. */
-static void derive_link(struct sl_derived *ret, const struct sl_layer *layer)
+static void derive_link(struct sl_derived *ret, const struct sl_assigned *layer)
 {
 	const struct sl_assign *link = layer->by_key[SL_AT_host_link_bps];
 	double mtu = layer->by_key[SL_AT_nic_mtu_bytes]->value;
@@ -41,13 +41,13 @@ static void derive_link(struct sl_derived *ret, const struct sl_layer *layer)
 
 /* `ret_wire` gets what a wire carries, for as long as `ret` lives. */
 static void resolve_variant(const struct sl_scenario *sc, int variant, bool with_set,
-			    struct sl_derived *ret_wire, struct sl_layer *ret)
+			    struct sl_derived *ret_wire, struct sl_assigned *ret)
 {
 	const struct sl_assign *profile = stated(sc, variant, SL_ROW_AT_PROFILE, with_set);
-	const struct sl_layer *host =
+	const struct sl_assigned *host =
 	    profile && profile->profile >= 0 ? &sc->profiles[profile->profile]->layer : NULL;
 	const struct sl_assign *word = stated(sc, variant, SL_AT_hypervisor, with_set);
-	const struct sl_layer *hypervisor =
+	const struct sl_assigned *hypervisor =
 	    &sc->hypervisors[(int)(word ? word : &sc->defaults[SL_AT_hypervisor])->value];
 
 	for (int key = 0; key < SL_N_ROWS; key++) {
@@ -74,7 +74,7 @@ static int check_disks(const struct sl_scenario *sc, int variant, struct sl_err 
 				    [SL_LAYOUT_RAIDZ2] = 4,
 				    [SL_LAYOUT_RAIDZ3] = 5};
 	static const char *const names[] = {"stripe", "mirror", "raidz1", "raidz2", "raidz3"};
-	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assigned *layer = &sc->resolved[variant];
 	const struct sl_assign *data = layer->by_key[SL_ROW_AT_DATA];
 	int layout = (int)layer->by_key[SL_AT_data_layout]->value;
 	int vdevs = layout == SL_LAYOUT_STRIPE ? 1 : (int)layer->by_key[SL_AT_data_vdevs]->value;
@@ -126,7 +126,7 @@ static int check_transfers(const struct sl_scenario *sc, int variant, struct sl_
 /* What 0.6.3 did not have yet. */
 static int check_age(const struct sl_scenario *sc, int variant, struct sl_err *err)
 {
-	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assigned *layer = &sc->resolved[variant];
 	const struct sl_assign *special = layer->by_key[SL_ROW_AT_SPECIAL],
 			       *crypt = layer->by_key[SL_AT_encryption];
 
@@ -163,7 +163,7 @@ static bool has_database(const struct sl_scenario *sc)
 /* The database's pages must fit into the guest. */
 static int check_memory(const struct sl_scenario *sc, int variant, struct sl_err *err)
 {
-	const struct sl_layer *layer = &sc->resolved[variant];
+	const struct sl_assigned *layer = &sc->resolved[variant];
 	const struct sl_assign *pool = layer->by_key[SL_AT_buffer_pool_bytes],
 			       *memory = layer->by_key[SL_AT_guest_memory_bytes];
 
@@ -177,7 +177,7 @@ static int check_memory(const struct sl_scenario *sc, int variant, struct sl_err
 	    pool->where ? pool->where : sc->where, pool->text, memory->text, sc->variants[variant].name);
 }
 
-static void mark_used(struct sl_scenario *sc, const struct sl_disks *disks)
+static void mark_used(struct sl_scenario *sc, const struct sl_disk_slots *disks)
 {
 	for (int i = 0; i < disks->n; i++) {
 		sc->devices[disks->device[i]]->used = true;
@@ -222,7 +222,7 @@ static void copy_disks(const struct sl_scenario *sc, const struct sl_assign *ass
 int sl_scenario_box(const struct sl_scenario *sc, int variant, struct sl_box *ret, struct sl_err *err)
 {
 	const struct sl_schema_row *rows = sl_schema_keys().rows;
-	const struct sl_layer *layer;
+	const struct sl_assigned *layer;
 
 	if (variant < 0 || variant >= sc->n_variants) {
 		return sl_err_set(err, -EINVAL, "variant %d does not exist", variant);
@@ -318,11 +318,11 @@ const char *sl_scenario_device_text(const struct sl_scenario *sc, int index)
 }
 
 /* Parses `value` as YAML and puts it into `layer` for the row `at`. */
-static int put_value(struct sl_scenario *sc, struct sl_layer *layer, int at, const char *value,
+static int put_value(struct sl_scenario *sc, struct sl_assigned *layer, int at, const char *value,
 		     const char *where, struct sl_err *err)
 {
 	struct sl_yaml yaml;
-	const struct sl_reader r = {.sc = sc, .yaml = &yaml, .err = err};
+	const struct sl_reading r = {.sc = sc, .yaml = &yaml, .err = err};
 	int rc = sl_yaml_load_value(&yaml, sl_schema_keys().rows[at].key, value, where, err);
 
 	if (rc == 0) {
@@ -335,7 +335,7 @@ static int put_value(struct sl_scenario *sc, struct sl_layer *layer, int at, con
 	return rc;
 }
 
-static bool same_disks(const struct sl_disks *a, const struct sl_disks *b)
+static bool same_disks(const struct sl_disk_slots *a, const struct sl_disk_slots *b)
 {
 	bool same = a->n == b->n;
 
@@ -366,7 +366,7 @@ enum sl_touch sl_scenario_touched(const struct sl_scenario *sc, int variant)
 {
 	enum sl_touch change = SL_TOUCH_NONE;
 	struct sl_derived wire;
-	struct sl_layer own;
+	struct sl_assigned own;
 
 	resolve_variant(sc, variant, false, &wire, &own);
 	for (int key = 0; key < SL_N_ROWS; key++) {
@@ -386,7 +386,7 @@ static int variant_room(struct sl_scenario *sc)
 	size_t n = (size_t)sc->n_variants, w = (size_t)sc->n_workloads;
 	struct sl_variant *variants = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*variants));
 	struct sl_published *published = sl_arena_alloc(&sc->arena, (n + 1) * w * sizeof(*published));
-	struct sl_layer *resolved = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*resolved));
+	struct sl_assigned *resolved = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*resolved));
 	struct sl_derived *links = sl_arena_alloc(&sc->arena, (n + 1) * sizeof(*links));
 
 	if (!variants || !published || !resolved || !links) {

@@ -25,7 +25,7 @@ static bool is_section(const char *section)
 }
 
 /* Reads a map of the box: `prefix` + "." + key is a key of the table, or again a section. */
-static int read_section(const struct sl_reader *r, const char *prefix, const yaml_node_t *map,
+static int read_section(const struct sl_reading *r, const char *prefix, const yaml_node_t *map,
 			enum sl_shape shape)
 {
 	struct sl_schema table = sl_schema_keys();
@@ -50,27 +50,27 @@ static int read_section(const struct sl_reader *r, const char *prefix, const yam
 	return rc;
 }
 
-static int read_host(const struct sl_reader *r, const yaml_node_t *node)
+static int read_host(const struct sl_reading *r, const yaml_node_t *node)
 {
 	return read_section(r, "host", node, SL_SHAPE_PLAIN);
 }
 
-static int read_nas(const struct sl_reader *r, const yaml_node_t *node)
+static int read_nas(const struct sl_reading *r, const yaml_node_t *node)
 {
 	return read_section(r, "nas", node, SL_SHAPE_PLAIN);
 }
 
-static int read_pool(const struct sl_reader *r, const yaml_node_t *node)
+static int read_pool(const struct sl_reading *r, const yaml_node_t *node)
 {
 	return read_section(r, "pool", node, SL_SHAPE_PLAIN);
 }
 
-static int read_params(const struct sl_reader *r, const yaml_node_t *node)
+static int read_params(const struct sl_reading *r, const yaml_node_t *node)
 {
 	return read_section(r, "params", node, SL_SHAPE_PARAM);
 }
 
-static int read_guests(const struct sl_reader *r, const yaml_node_t *node)
+static int read_guests(const struct sl_reading *r, const yaml_node_t *node)
 {
 	int rc = sl_yaml_want_list(r->yaml, node, "guests", r->err);
 
@@ -85,7 +85,7 @@ static int read_guests(const struct sl_reader *r, const yaml_node_t *node)
 	return read_section(r, "guests", sl_yaml_item(r->yaml, node, 0), SL_SHAPE_PLAIN);
 }
 
-static int read_title(const struct sl_reader *r, const yaml_node_t *node)
+static int read_title(const struct sl_reading *r, const yaml_node_t *node)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, "title", r->err);
 
@@ -101,7 +101,7 @@ static int read_title(const struct sl_reader *r, const yaml_node_t *node)
 }
 
 /* A text of any length. */
-static int read_prose(const struct sl_reader *r, const yaml_node_t *node, const char *key, const char **ret)
+static int read_prose(const struct sl_reading *r, const yaml_node_t *node, const char *key, const char **ret)
 {
 	const char *text = sl_yaml_scalar(r->yaml, node, key, r->err);
 
@@ -112,18 +112,18 @@ static int read_prose(const struct sl_reader *r, const yaml_node_t *node, const 
 	return *ret ? 0 : sl_err_set(r->err, -ENOMEM, "out of memory");
 }
 
-static int read_description(const struct sl_reader *r, const yaml_node_t *node)
+static int read_description(const struct sl_reading *r, const yaml_node_t *node)
 {
 	return read_prose(r, node, "description", &r->sc->description);
 }
 
-static int read_teaches(const struct sl_reader *r, const yaml_node_t *node)
+static int read_teaches(const struct sl_reading *r, const yaml_node_t *node)
 {
 	return read_prose(r, node, "teaches", &r->sc->teaches);
 }
 
 /* Storage whose size is known once variants and workloads are. */
-static int allocate_cells(const struct sl_reader *r)
+static int allocate_cells(const struct sl_reading *r)
 {
 	struct sl_scenario *sc = r->sc;
 
@@ -145,7 +145,7 @@ static int allocate_cells(const struct sl_reader *r)
 
 struct section {
 	const char *key;
-	int (*read)(const struct sl_reader *r, const yaml_node_t *node); /* NULL: seen to already */
+	int (*read)(const struct sl_reading *r, const yaml_node_t *node); /* NULL: seen to already */
 	bool required;
 };
 
@@ -167,7 +167,7 @@ static const struct section sections[] = {
 };
 #define N_SECTIONS ((int)(sizeof(sections) / sizeof(sections[0])))
 
-static int check_section_names(const struct sl_reader *r, const yaml_node_t *root)
+static int check_section_names(const struct sl_reading *r, const yaml_node_t *root)
 {
 	for (int i = 0; i < sl_yaml_pairs(root); i++) {
 		struct sl_yaml_pair pair = sl_yaml_pair(r->yaml, root, i);
@@ -189,7 +189,7 @@ static int check_section_names(const struct sl_reader *r, const yaml_node_t *roo
 	return 0;
 }
 
-static int read_scenario(const struct sl_reader *r)
+static int read_scenario(const struct sl_reading *r)
 {
 	const yaml_node_t *root = sl_yaml_root(r->yaml), *published, *questions;
 	int rc = sl_yaml_want_format(r->yaml, FORMAT, r->err);
@@ -246,7 +246,7 @@ static int from_document(struct sl_yaml *yaml, const char *path, const char *dat
 			 struct sl_scenario **ret, struct sl_err *err)
 {
 	struct sl_scenario *sc = calloc(1, sizeof(*sc));
-	const struct sl_reader r = {.sc = sc, .yaml = yaml, .err = err};
+	const struct sl_reading r = {.sc = sc, .yaml = yaml, .err = err};
 	char where[SL_YAML_WHERE_MAX];
 	int rc;
 

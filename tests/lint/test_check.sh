@@ -6,7 +6,7 @@
 mkdir "$tree/scripts"
 cp "$project/check" "$tree"
 cp "$project/scripts/tests_skipped.sh" "$tree/scripts"
-for script in install_packages check_format check_includes check_model_purity check_shell check_catalogue; do
+for script in install_packages check_format check_includes check_model_purity check_shell check_tags check_catalogue; do
 	put "scripts/$script.sh" '#!/bin/sh'
 done
 put bin/cmake '#!/bin/sh'

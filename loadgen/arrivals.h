@@ -1,13 +1,13 @@
 /* When the requests of an open loop are due: Poisson arrivals or evenly spaced ones. Pure. Internal to
  * loadgen. */
-#ifndef SL_LOADGEN_PACE_H
-#define SL_LOADGEN_PACE_H
+#ifndef SL_LOADGEN_ARRIVALS_H
+#define SL_LOADGEN_ARRIVALS_H
 
 #include <stdbool.h>
 
 #include "sim/base/rng.h"
 
-struct sl_pace {
+struct sl_arrivals {
 	struct sl_rng rng;
 	double interval_ns; /* mean */
 	bool constant;
@@ -16,10 +16,11 @@ struct sl_pace {
 };
 
 /* `rate` per second, above 0; the first request is due at begin_ns. */
-void sl_pace_init(struct sl_pace *pace, double rate, bool constant, uint64_t seed, int64_t begin_ns);
+void sl_arrivals_init(struct sl_arrivals *arrivals, double rate, bool constant, uint64_t seed,
+		      int64_t begin_ns);
 /* Takes the next arrival: when it is due. */
-int64_t sl_pace_next(struct sl_pace *pace);
+int64_t sl_arrivals_next(struct sl_arrivals *arrivals);
 /* Takes all arrivals due until now_ns and says how many they were. */
-uint64_t sl_pace_skip(struct sl_pace *pace, int64_t now_ns);
+uint64_t sl_arrivals_skip(struct sl_arrivals *arrivals, int64_t now_ns);
 
 #endif

@@ -2,33 +2,33 @@
 #include <criterion/criterion.h>
 #include <ctype.h>
 
+#include "loadgen/arrivals.h"
 #include "loadgen/oltp_row.h"
-#include "loadgen/pace.h"
 
 #define SECOND 1000000000
 
-Test(pace, constant_arrivals_do_not_drift)
+Test(arrivals, constant_arrivals_do_not_drift)
 {
-	struct sl_pace pace;
+	struct sl_arrivals arrivals;
 
 	/* A third of a second is no whole number of ns. */
-	sl_pace_init(&pace, 3, true, 1, 7);
+	sl_arrivals_init(&arrivals, 3, true, 1, 7);
 	for (int i = 0; i < 3000; i++) {
-		(void)sl_pace_next(&pace);
+		(void)sl_arrivals_next(&arrivals);
 	}
-	cr_assert_eq(sl_pace_next(&pace), 7 + 1000ll * SECOND);
+	cr_assert_eq(sl_arrivals_next(&arrivals), 7 + 1000ll * SECOND);
 }
 
-Test(pace, poisson_arrivals_have_the_rate_and_exponential_gaps)
+Test(arrivals, poisson_arrivals_have_the_rate_and_exponential_gaps)
 {
-	struct sl_pace pace;
+	struct sl_arrivals arrivals;
 	int64_t last_ns = 0;
 	int longer = 0;
 
-	sl_pace_init(&pace, 1000, false, 1, 0);
-	cr_assert_eq(sl_pace_next(&pace), 0);
+	sl_arrivals_init(&arrivals, 1000, false, 1, 0);
+	cr_assert_eq(sl_arrivals_next(&arrivals), 0);
 	for (int i = 0; i < 100000; i++) {
-		int64_t due_ns = sl_pace_next(&pace);
+		int64_t due_ns = sl_arrivals_next(&arrivals);
 
 		cr_assert(due_ns >= last_ns);
 		longer += due_ns - last_ns > SECOND / 1000;
@@ -39,15 +39,15 @@ Test(pace, poisson_arrivals_have_the_rate_and_exponential_gaps)
 	cr_assert_float_eq(longer / 1e5, 0.36788, 4 * 0.0016);
 }
 
-Test(pace, what_is_due_but_not_begun_is_counted)
+Test(arrivals, what_is_due_but_not_begun_is_counted)
 {
-	struct sl_pace pace;
+	struct sl_arrivals arrivals;
 
-	sl_pace_init(&pace, 10, true, 1, 0);
-	cr_assert_eq(sl_pace_next(&pace), 0);
-	cr_assert_eq(sl_pace_skip(&pace, SECOND), 10u);
-	cr_assert_eq(sl_pace_skip(&pace, SECOND), 0u);
-	cr_assert_eq(sl_pace_next(&pace), 11ll * SECOND / 10);
+	sl_arrivals_init(&arrivals, 10, true, 1, 0);
+	cr_assert_eq(sl_arrivals_next(&arrivals), 0);
+	cr_assert_eq(sl_arrivals_skip(&arrivals, SECOND), 10u);
+	cr_assert_eq(sl_arrivals_skip(&arrivals, SECOND), 0u);
+	cr_assert_eq(sl_arrivals_next(&arrivals), 11ll * SECOND / 10);
 }
 
 Test(row, the_text_is_groups_of_eleven_digits)
