@@ -1,16 +1,21 @@
 /*
- * What the sync of a txg writes besides records (spa_sync), as named parts that go out one after the other:
- * the files' indirect blocks, level by level; the data set's dnodes, the indirect blocks above them and its
- * root; the pool's own objects (MOS) in the same shape, once per pass until nothing changes any more; then,
- * between two flushes, the uberblock into the four labels of each disk of up to three top-level vdevs. A
- * block's checksum stands in the one above it, so a level goes out when the one below is on the disks. The
- * MOS is written three times, other metadata twice (dmu_write_policy), each copy somewhere else.
+ * What the sync of a txg writes besides records (spa_sync), as named parts in rounds: the files' indirect
+ * blocks, the data set's dnodes, the indirect blocks above them and its root; then the pool's own objects
+ * (MOS) in the same shape, a round for each pass until nothing changes any more; then, between two flushes,
+ * the uberblock into the four labels of each disk of up to three top-level vdevs. A block's checksum stands
+ * in the one above it, but that one needs only it, not the block on the disk (ZIO_WAIT_READY in
+ * zio_write_compress): a round goes out together, the next one when it is on the disks (zio_wait in
+ * dsl_pool_sync). The MOS is written three times, other metadata twice (dmu_write_policy), each copy
+ * somewhere else. A data set has all its levels of dnodes from the start, the MOS as many as it needs
+ * (dmu_objset_create_impl).
  *
  * Passes: what a pass allocates has to be noted in space maps, which the next one writes. From pass 2 on a
  * block of this txg that keeps its size is rewritten where it is (zfs_sync_pass_rewrite) and allocates
- * nothing. Since 0.8 a change goes to one log space map, whose size in sectors stays: three passes. In 0.6.3
- * each metaslab has a space map, whose size changes by 512 bytes before sectors are rounded: four (assumed).
- * Not modelled: labels themselves (only when the configuration changes), quotas, snapshots, deduplication.
+ * nothing. Since 0.8 a change goes to one log space map, whose size in sectors stays: three passes, as
+ * counted in OpenZFS 2.1.11. In 0.6.3 each metaslab has a space map, whose size changes by 512 bytes before
+ * sectors are rounded: four (assumed).
+ * Not modelled: labels themselves (only when the configuration changes), who uses how much (of files that
+ * grow: a second round of the data set), snapshots, deduplication; the first round waits for the records.
  */
 #ifndef SL_ZFS_META_H
 #define SL_ZFS_META_H
@@ -35,7 +40,7 @@ struct sl_zmeta_part {
 	uint32_t blocks;
 	int64_t bytes;
 	int copies;
-	bool more; /* the next part goes out together with this one */
+	bool more; /* the next part goes out together with this one: the same round */
 	int again; /* number of the earlier part + 1 whose places are written again, as far as they go; 0 =
 		      none */
 };

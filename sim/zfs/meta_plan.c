@@ -5,8 +5,9 @@
 #define MOS_COPIES 3           /* spa_max_replication */
 #define DNODE_BLOCK_BYTES 4096 /* of 16 KiB: 4.0 times smaller in published zdb -bb listings */
 #define POINTER_BYTES 50       /* of 128: 46 and 58 per pointer in published zdb -bb listings */
-#define DNODE_LEVELS 5         /* indirect levels over DN_MAX_OBJECT = 2^48 dnodes: 128 KiB blocks ... */
-#define DNODE_LEVELS_OLD 6     /* ... and of 16 KiB */
+#define DNODE_LEVELS 5 /* of a data set, over DN_MAX_OBJECT = 2^48 dnodes: indirect blocks of 128 KiB ... */
+#define DNODE_LEVELS_OLD 6 /* ... and of 16 KiB */
+#define MOS_LEVELS 1       /* as many as its objects need (dmu_objset_create_impl): 97 to 12,288 of them */
 #define SPACE_MAP_BYTES 131072 /* zfs_log_sm_blksz */
 #define SPACE_MAP_OLD 4096     /* SPACE_MAP_BLOCKSHIFT */
 #define ENTRY_BYTES 16         /* two words for each segment of a log space map */
@@ -20,45 +21,48 @@ struct plan {
 	int64_t sector, pointers;
 };
 
+/* Together with the parts that come next: see end_round. */
 static void add(struct plan *plan, const char *name, uint32_t blocks, int64_t bytes, int copies)
 {
 	if (blocks > 0) {
 		bytes = (bytes + plan->sector - 1) / plan->sector * plan->sector;
-		plan->parts[plan->n++] = (struct sl_zmeta_part){name, blocks, bytes, copies, .more = false};
+		plan->parts[plan->n++] = (struct sl_zmeta_part){name, blocks, bytes, copies, .more = true};
 	}
 }
 
-/* Together with the part that comes next. */
-static void add_beside(struct plan *plan, const char *name, uint32_t blocks, int64_t bytes, int copies)
+/* What has been added since the last round goes out together, and the next round when that is on the disks.
+ */
+static void end_round(struct plan *plan)
 {
-	int n = plan->n;
-
-	add(plan, name, blocks, bytes, copies);
-	if (plan->n > n) {
-		plan->parts[n].more = true;
-	}
+	plan->parts[plan->n - 1].more = false;
 }
 
-/* Dnodes, what is above them, and the root of an object set (dmu_objset_sync). Returns the number of its
- * first part. */
-static int add_objset(struct plan *plan, const char *name, uint32_t dnode_blocks, int copies, bool old)
+/* Dnodes, what is above them, and the root of an object set (dmu_objset_sync): the end of a round. Returns
+ * the number of its first part. */
+static int add_objset(struct plan *plan, const char *name, uint32_t dnode_blocks, int copies, int levels)
 {
 	uint32_t blocks = dnode_blocks;
 	int first = plan->n;
 
 	add(plan, name, blocks, DNODE_BLOCK_BYTES, copies);
-	for (int level = 0; level < (old ? DNODE_LEVELS_OLD : DNODE_LEVELS); level++) {
+	for (int level = 0; level < levels; level++) {
 		blocks = (uint32_t)((blocks + plan->pointers - 1) / plan->pointers);
 		add(plan, "dnodes' indirect", blocks, plan->sector, copies);
 	}
 	add(plan, "objset", 1, plan->sector, copies);
+	end_round(plan);
 	return first;
 }
 
-/* The same in a later pass: what it has in common with the one before stays where it is. */
-static int add_objset_again(struct plan *plan, const char *name, uint32_t dnode_blocks, int before, bool old)
+static int add_mos_objset(struct plan *plan, const char *name, uint32_t dnode_blocks)
 {
-	int first = add_objset(plan, name, dnode_blocks, MOS_COPIES, old);
+	return add_objset(plan, name, dnode_blocks, MOS_COPIES, MOS_LEVELS);
+}
+
+/* The same in a later pass: what it has in common with the one before stays where it is. */
+static int add_mos_again(struct plan *plan, const char *name, uint32_t dnode_blocks, int before)
+{
+	int first = add_mos_objset(plan, name, dnode_blocks);
 
 	for (int i = first; i < plan->n; i++) {
 		plan->parts[i].again = before + i - first + 1;
@@ -74,33 +78,35 @@ static void add_dataset(struct plan *plan, const struct sl_touched_counts *count
 
 		add(plan, "indirect", counts->indirect[level], (int64_t)bytes + 1, USER_COPIES);
 	}
-	(void)add_objset(plan, "dnodes", counts->dnode_blocks, USER_COPIES, old);
+	(void)add_objset(plan, "dnodes", counts->dnode_blocks, USER_COPIES,
+			 old ? DNODE_LEVELS_OLD : DNODE_LEVELS);
 }
 
 /*
  * Passes of the MOS since 0.8. Pass 1: the data set and its directory, and the directories of root and $MOS,
  * are in two blocks of dnodes. Pass 2: the log space map of this txg, the list of these maps, the one
- * metaslab that is flushed (zfs_min_metaslabs_to_flush) and the table of when they were; the dnodes of these,
- * of $MOS, and of the space maps of all metaslabs that changed (their histograms). Pass 3: what pass 2
- * allocated, in the same places.
+ * metaslab that is flushed (zfs_min_metaslabs_to_flush) and the table of when they were, and how many objects
+ * use the features of space maps; the dnodes of these, of $MOS, and of the space maps of all metaslabs that
+ * changed (their histograms). Pass 3: what pass 2 allocated, in the same places. As traced in OpenZFS 2.1.11:
+ * docs/decisions/0024.
  */
 static void add_mos(struct plan *plan, const struct sl_touched_counts *counts)
 {
 	int64_t log_bytes = (int64_t)counts->runs * ENTRY_BYTES;
 	uint32_t full = (uint32_t)(log_bytes / SPACE_MAP_BYTES);
-	int before = add_objset(plan, "MOS dnodes, pass 1", 2, MOS_COPIES, false), log_map;
+	int before = add_mos_objset(plan, "MOS dnodes, pass 1", 2), log_map;
 
-	add_beside(plan, "log space map", full, SPACE_MAP_BYTES, MOS_COPIES);
+	add(plan, "log space map", full, SPACE_MAP_BYTES, MOS_COPIES);
 	log_map = plan->n;
-	add_beside(plan, "log space map", 1, log_bytes % SPACE_MAP_BYTES + 1, MOS_COPIES);
-	add_beside(plan, "list of log space maps", 1, plan->sector, MOS_COPIES);
-	add_beside(plan, "flushed space map", 1, plan->sector, MOS_COPIES);
+	add(plan, "log space map", 1, log_bytes % SPACE_MAP_BYTES + 1, MOS_COPIES);
+	add(plan, "list of log space maps", 1, plan->sector, MOS_COPIES);
+	add(plan, "flushed space map", 1, plan->sector, MOS_COPIES);
 	add(plan, "table of flushes", 1, plan->sector, MOS_COPIES);
-	before = add_objset_again(plan, "MOS dnodes, pass 2", 3 + counts->metaslabs / DNODES_PER_BLOCK,
-				  before, false);
+	add(plan, "counts of features", 1, plan->sector, MOS_COPIES);
+	before = add_mos_again(plan, "MOS dnodes, pass 2", 3 + counts->metaslabs / DNODES_PER_BLOCK, before);
 	add(plan, "log space map, pass 3", 1, log_bytes % SPACE_MAP_BYTES + 1, MOS_COPIES);
 	plan->parts[plan->n - 1].again = log_map + 1;
-	(void)add_objset_again(plan, "MOS dnodes, pass 3", 3, before, false);
+	(void)add_mos_again(plan, "MOS dnodes, pass 3", 3, before);
 }
 
 /* One space map per metaslab: its last block and, as it has more than one, the block that points to it. */
@@ -119,15 +125,15 @@ static void add_mos_old(struct plan *plan, const struct sl_touched_counts *count
 {
 	uint32_t maps = counts->metaslabs + ACTIVE_METASLABS;
 	uint32_t blocks = (uint32_t)((int64_t)counts->runs * ENTRY_OLD / SPACE_MAP_OLD) + maps;
-	int before = add_objset(plan, "MOS dnodes, pass 1", 3, MOS_COPIES, true);
+	int before = add_mos_objset(plan, "MOS dnodes, pass 1", 3);
 
-	add_beside(plan, "deferred frees", 1, plan->sector, MOS_COPIES);
+	add(plan, "deferred frees", 1, plan->sector, MOS_COPIES);
 	add_space_maps(plan, "space maps", maps, blocks);
-	before = add_objset_again(plan, "MOS dnodes, pass 2", 3 + maps / DNODES_PER_BLOCK, before, true);
+	before = add_mos_again(plan, "MOS dnodes, pass 2", 3 + maps / DNODES_PER_BLOCK, before);
 	for (int pass = 3; pass <= 4; pass++) {
-		add_beside(plan, "deferred frees", 1, plan->sector, MOS_COPIES);
+		add(plan, "deferred frees", 1, plan->sector, MOS_COPIES);
 		add_space_maps(plan, "space maps, again", ACTIVE_METASLABS, ACTIVE_METASLABS);
-		before = add_objset_again(plan, "MOS dnodes, again", 3, before, true);
+		before = add_mos_again(plan, "MOS dnodes, again", 3, before);
 	}
 }
 

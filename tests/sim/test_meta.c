@@ -29,34 +29,38 @@ static struct sl_measure measure_with_seed(const struct sl_scenario *sc, uint64_
 
 /*
  * One writer, honest disks, no SLOG: a commit is a turn of 8.33 ms and 0.05 ms of transfer. Every 5 s a txg
- * writes its metadata level by level, 31 rounds (test_meta.c of the unit tests). A SATA disk does a flush
- * alone, so a round gets in between two commits only, and the next commit's flush waits until it is on the
- * platters: 3 copies and more, in 3 places, each a seek of some ms and half a turn, and back: 15 to 50 ms. 31
- * of 5 s / 8.4 ms = 595 commits are 5 %: the 99th percentile is one of them, several times the median, and 31
- * x 15 to 30 ms of 5 s make the mean 9 to 19 % longer; on raidz two disks of three get a copy: half to two
- * thirds of that.
+ * writes its metadata in four or five rounds (test_meta.c of the unit tests): traced on one disk of 2.1.11,
+ * 53 writes in nine places and four of the labels, 20 to 60 for each disk of these pools. A SATA disk does a
+ * flush alone, so two to four of them get in between two commits only, and the next commit's flush waits
+ * until they are on the platters: 4 to 10 ms each, 0.1 to 0.5 s of 5 s: the mean is 1.02 to 1.1 of the
+ * median. That are 10 to 30 of 590 commits, three writes elsewhere and back take 40 to 80 ms: 99.9th
+ * percentile 4 to 10 medians. OpenZFS 2.1.11 on the same mirror, over NFS, in the lab: 1.04 and 6.7, at most
+ * 59 ms (docs/decisions/0024).
  */
 Test(meta, a_single_writer_without_a_slog_has_tails)
 {
 	static const char *const pools[] = {
 	    "{data: {layout: mirror, disks: [hdd-7200-desktop x 2]}, compression: off}",
 	    "{data: {layout: raidz1, disks: [hdd-7200-desktop x 3]}, compression: off}"};
+	static const char *const nas[] = {"vcpus: 16, memory: 8GiB, zil: 2014",
+					  "vcpus: 16, memory: 8GiB, zil: 2.1"};
 	static const char load[] =
 	    "{kind: syncwrite, access: local, block: 4KiB, max_time: 60s, max_requests: 0}";
 
-	for (size_t p = 0; p < 2; p++) {
-		struct sl_scenario *sc = box_of("vcpus: 16, memory: 8GiB, zil: 2.1", pools[p], load);
+	for (size_t i = 0; i < 4; i++) {
+		struct sl_scenario *sc = box_of(nas[i / 2], pools[i % 2], load);
 
 		for (uint64_t seed = 1; seed <= 2; seed++) {
 			struct sl_measure m = measure_with_seed(sc, seed);
 			double p50 = (double)m.p50_ns, mean = (double)m.mean_ns / p50;
+			double p999 = (double)sl_measure_time(&m, SL_METRIC_P999) / p50;
 
-			cr_assert_float_eq(p50 / 1e6, 8.38, 0.1, "%.2f ms", p50 / 1e6);
-			cr_assert(mean > 1.05 && mean < 1.2, "pool %zu: mean is %.3f of the median", p, mean);
-			cr_assert((double)m.p99_ns > 3 * p50 && (double)m.p99_ns < 9 * p50,
-				  "pool %zu: p99 is %.1f medians", p, (double)m.p99_ns / p50);
-			cr_assert((double)m.max_ns < 30 * p50, "pool %zu: %.0f ms", p,
-				  (double)m.max_ns / 1e6);
+			cr_expect_float_eq(p50 / 1e6, 8.38, 0.1, "%.2f ms", p50 / 1e6);
+			cr_expect(mean > 1.02 && mean < 1.1, "%zu: mean is %.3f of the median", i, mean);
+			cr_expect(p999 > 4 && p999 < 10, "%zu: p99.9 is %.1f medians", i, p999);
+			cr_expect((double)m.p99_ns > 1.5 * p50, "%zu: p99 is %.1f medians", i,
+				  (double)m.p99_ns / p50);
+			cr_expect((double)m.max_ns < 15 * p50, "%zu: %.0f ms", i, (double)m.max_ns / 1e6);
 		}
 		sl_scenario_free(sc);
 	}

@@ -76,9 +76,12 @@ Test(zfs, fdatasync_on_that_pool_varies_as_published)
 
 /*
  * One writer over NFS for a minute. Without a log device a commit is a turn of the platter, and some wait for
- * what a txg writes meanwhile: a pool of six such disks shows a mean 1.16 times its median, and a 99th
- * percentile of 7 (github d-uzlov/k8s-homelab docs/disk-test/test-fsync.md). With an NVMe log with capacitors
- * hand-offs, the first write to a record and the drive vary, none of them alone.
+ * what a txg writes meanwhile: in the lab, OpenZFS 2.1.11 on a mirror that nobody else uses has a mean 1.04
+ * times its median (docs/decisions/0024); a pool of six such disks that others use as well, 1.16, and a 99th
+ * percentile of 7 (github d-uzlov/k8s-homelab docs/disk-test/test-fsync.md). By hand: disks without a cache
+ * take two asynchronous writes at a time between the commits; some 57 a txg, in pairs and each pair half a
+ * turn to a turn: 29 x 4 to 10 ms of 5 s are 2 to 6 %, and a commit behind one of them takes two turns. With
+ * an NVMe log with capacitors hand-offs, the first write to a record and the drive vary, none of them alone.
  */
 Test(zfs, the_tail_of_one_writer)
 {
@@ -98,8 +101,8 @@ Test(zfs, the_tail_of_one_writer)
 		double p50 = us_of(&measure, SL_METRIC_P50), mean = us_of(&measure, SL_METRIC_MEAN);
 		double p99 = us_of(&measure, SL_METRIC_P99);
 
-		cr_expect(mean > 1.05 * p50 && mean < 1.2 * p50, "2.%d: %g", none - 20, mean / p50);
-		cr_expect(p99 > 2.5 * p50, "2.%d: %g", none - 20, p99 / p50);
+		cr_expect(mean > 1.02 * p50 && mean < 1.1 * p50, "2.%d: %g", none - 20, mean / p50);
+		cr_expect(p99 > 1.9 * p50, "2.%d: %g", none - 20, p99 / p50);
 	}
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		struct sl_stack_setup setup = {.seed = seed};

@@ -168,9 +168,9 @@ static void waited(struct sl_timer *timer, int64_t now_ns)
 }
 
 /*
- * TXG_DEFER_SIZE: the open txg and two more, without waiting for the timeout. The first changes a dnode: 199
+ * TXG_DEFER_SIZE: the open txg and two more, without waiting for the timeout. The first changes a dnode: 139
  * blocks (test_txg.c), one after the other in 1 ms each, a flush of 0.5 ms, the uberblock in 1 ms, a flush:
- * 201 ms. The others change nothing and take no time.
+ * 141 ms. The others change nothing and take no time.
  */
 Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 {
@@ -203,8 +203,8 @@ Test(log, a_failed_commit_waits_for_three_txgs_in_a_row)
 	cr_assert_eq(sl_loop_run_until(nas.loop, 40 * MS, NULL), 0);
 	sl_txg_wait(&txg, 40 * MS, &second.waiter); /* while the first syncs: until the fourth */
 	run_all(nas.loop);
-	cr_assert_eq(first.at_ns, 201 * MS);
-	cr_assert_eq(second.at_ns, 201 * MS);
+	cr_assert_eq(first.at_ns, 141 * MS);
+	cr_assert_eq(second.at_ns, 141 * MS);
 	cr_assert_eq(txg.synced, 4);
 	sl_txg_fini(&txg);
 	sl_vdev_fini(&data);

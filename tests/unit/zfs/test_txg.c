@@ -136,7 +136,7 @@ Test(txg, records_that_a_write_covers_in_part_have_to_be_read)
 }
 
 /* 32 dnodes of 512 bytes share a block: two blocks, 6 above them and the root, twice: 18. MOS: see
- * test_meta.c, without frees three space maps: 10 + 3 x 17 = 61, three times: 183. */
+ * test_meta.c, without frees three space maps: 5 + 3 x 12 = 41, three times: 123. */
 Test(txg, changes_of_names_dirty_blocks_of_dnodes)
 {
 	struct rig *rig = rig_new();
@@ -146,8 +146,8 @@ Test(txg, changes_of_names_dirty_blocks_of_dnodes)
 	}
 	cr_assert_eq(sl_txg_unsynced(&rig->txg), 2 * 16 * KIB);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->meta_disk->dev.stats.writes, 18 + 183 + UBERBLOCKS);
-	cr_assert_eq(rig->meta_disk->dev.stats.bytes_written, (18 + 183 + UBERBLOCKS) * 4 * KIB);
+	cr_assert_eq(rig->meta_disk->dev.stats.writes, 18 + 123 + UBERBLOCKS);
+	cr_assert_eq(rig->meta_disk->dev.stats.bytes_written, (18 + 123 + UBERBLOCKS) * 4 * KIB);
 	cr_assert_eq(rig->disk->dev.stats.writes, UBERBLOCKS);
 	rig_free(rig);
 }
@@ -248,7 +248,7 @@ Test(txg, dirty_data_becomes_less_as_it_is_written)
 
 /*
  * 200 records: two blocks of level 1 and one of level 2, twice: 6. Dnode, 6 above it, root, twice: 16. MOS
- * with a fourth space map, for what is freed: 63, three times: 189. 211 in all.
+ * with a fourth space map, for what is freed: 43, three times: 129. 151 in all.
  */
 Test(txg, metadata_goes_to_the_special_vdevs)
 {
@@ -258,7 +258,7 @@ Test(txg, metadata_goes_to_the_special_vdevs)
 	run_all(rig->nas.loop);
 	cr_assert_eq(rig->disk->dev.stats.writes, 200 + UBERBLOCKS);
 	cr_assert_eq(rig->disk->dev.stats.flushes, 2);
-	cr_assert_eq(rig->meta_disk->dev.stats.writes, 211 + UBERBLOCKS);
+	cr_assert_eq(rig->meta_disk->dev.stats.writes, 151 + UBERBLOCKS);
 	cr_assert_eq(rig->meta_disk->dev.stats.flushes, 2);
 	rig_free(rig);
 }
@@ -278,7 +278,7 @@ Test(txg, dirty_data_is_counted_in_records)
 	rig_free(rig);
 }
 
-/* As above; of the 211 four are of 8 KiB (128 pointers of 50 bytes), the others of 4. */
+/* As above; of the 151 four are of 8 KiB (128 pointers of 50 bytes), the others of 4. */
 Test(txg, records_go_out_with_their_pointers_and_the_pools_metadata_and_two_flushes)
 {
 	struct rig *rig = rig_new();
@@ -286,9 +286,9 @@ Test(txg, records_go_out_with_their_pointers_and_the_pools_metadata_and_two_flus
 	rig->txg.config.meta = rig->txg.sync.meta.config.meta = &rig->data;
 	write_at(rig, 0, 0, 200 * 128 * KIB, false);
 	run_all(rig->nas.loop);
-	cr_assert_eq(rig->disk->dev.stats.writes, 200 + 211 + UBERBLOCKS);
+	cr_assert_eq(rig->disk->dev.stats.writes, 200 + 151 + UBERBLOCKS);
 	cr_assert_eq(rig->disk->dev.stats.bytes_written,
-		     200 * 128 * KIB + 4 * 8 * KIB + (207 + UBERBLOCKS) * 4 * KIB);
+		     200 * 128 * KIB + 4 * 8 * KIB + (147 + UBERBLOCKS) * 4 * KIB);
 	cr_assert_eq(rig->disk->dev.stats.flushes, 2); /* before and after the uberblock */
 	rig_free(rig);
 }
@@ -320,7 +320,7 @@ Test(txg, all_zero_records_become_holes_and_cost_only_cpu)
 	write_at(rig, 0, 0, 100 * 128 * KIB, true);
 	run_all(rig->nas.loop);
 	cr_assert_eq(rig->disk->dev.stats.writes, UBERBLOCKS);
-	cr_assert_eq(rig->meta_disk->dev.stats.writes, 16 + 183 + UBERBLOCKS); /* a hole has no pointer */
+	cr_assert_eq(rig->meta_disk->dev.stats.writes, 16 + 123 + UBERBLOCKS); /* a hole has no pointer */
 	notes_expect(&rig->nas.notes, "[5030ms] txg 1 on disk\n");
 	rig->txg.config.holes = false; /* without compression zeros are data */
 	write_at(rig, 10 * SEC, 0, 100 * 128 * KIB, true);
