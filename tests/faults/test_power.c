@@ -244,6 +244,71 @@ Test(power, calls_that_come_together_share_their_waits_for_the_disk)
 	rig_free(rig);
 }
 
+/* All that was written since `from` is on the disk. */
+static void durable_since(uint32_t from, enum sl_record_kind kind)
+{
+	const struct sl_recorder *recorder = sl_recorder_so_far();
+
+	for (uint32_t i = from; i < recorder->count; i++) {
+		cr_assert(recorder->records[i].kind != kind ||
+			      sl_record_durable(recorder, i, recorder->count),
+			  "call %u of %u", i, recorder->count);
+	}
+}
+
+/* 256 descriptors are kept open; a file that loses its own waits for the disk first. */
+Test(power, more_files_than_stay_open_are_all_on_the_disk_once_they_are_settled)
+{
+	struct rig *rig = rig_new();
+	struct sl_tree *tree = durable_open(rig->store);
+	uint32_t from = sl_recorder_so_far()->count;
+	char name[16];
+	uint64_t ino;
+
+	for (int i = 0; i < 300; i++) {
+		(void)snprintf(name, sizeof(name), "f%d", i);
+		cr_assert_eq(tree->ops->create(tree, SL_TREE_ROOT, name, SL_FT_REG, NULL, &ino), 0);
+		cr_assert_eq(tree->ops->write(tree, ino, 0, "stable", 6, SL_FILE_SYNC), 0, "%s", name);
+	}
+	settle(tree);
+	durable_since(from, SL_RECORD_WRITE);
+	tree->ops->free(tree);
+	rig_free(rig);
+}
+
+/* An orderly end writes what was unstable, and nobody settles that any more. */
+Test(power, the_end_of_a_durable_tree_leaves_no_data_to_the_kernel)
+{
+	struct rig *rig = rig_new();
+	struct sl_tree *tree = durable_open(rig->store);
+	uint32_t from;
+	uint64_t ino;
+
+	cr_assert_eq(tree->ops->create(tree, SL_TREE_ROOT, "f", SL_FT_REG, NULL, &ino), 0);
+	settle(tree);
+	from = sl_recorder_so_far()->count;
+	cr_assert_eq(tree->ops->write(tree, ino, 0, "unstable", 8, SL_UNSTABLE), 0);
+	cr_assert_eq(tree->ops->sync_all(tree), 0);
+	cr_assert(sl_recorder_so_far()->count > from, "nothing was written");
+	tree->ops->free(tree);
+	durable_since(from, SL_RECORD_WRITE);
+	rig_free(rig);
+}
+
+/* One that is not counted, as it gives the file its block, and nine that are. */
+Test(power, what_a_sync_costs_is_the_time_of_ten_syncs)
+{
+	struct rig *rig = rig_new();
+	struct sl_tree *tree = durable_open(rig->store);
+	uint32_t before = syncs(sl_recorder_so_far());
+	int64_t cost_ns;
+
+	cr_assert_eq(sl_files_sync_cost(tree, &cost_ns), 0);
+	cr_assert_eq(syncs(sl_recorder_so_far()), before + 10);
+	tree->ops->free(tree);
+	rig_free(rig);
+}
+
 static void result_write(const char *path, const char *text)
 {
 	struct sl_outfile out;

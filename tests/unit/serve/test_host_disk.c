@@ -7,19 +7,73 @@
 #include <sys/stat.h>
 
 #include "files_rig.h"
+#include "sim/serve/fsck.h"
 
-/* The linker sends the tree's fsync here. */
+/* The linker sends the tree's fsync and fdatasync here. */
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
 
 /* Of folders, and of other files: 0 = as the system does, else errno. */
 static int folder_fsync_errno, file_fsync_errno;
+static int next_fdatasync_errno; /* of the next one alone */
+
+/* What was synced, the last ones. */
+static struct {
+	ino_t inodes[64];
+	unsigned count;
+} synced;
+
+static void synced_note(const struct stat *st)
+{
+	synced.inodes[synced.count++ % 64] = st->st_ino;
+}
+
+static bool synced_was(const char *path)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(path, &st), 0, "%s", path);
+	for (unsigned i = 0; i < synced.count && i < 64; i++) {
+		if (synced.inodes[i] == st.st_ino) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool synced_was_in(const char *dir, const char *name)
+{
+	char *path = path_in(dir, name);
+	bool was = synced_was(path);
+
+	free(path);
+	return was;
+}
+
+int __wrap_fdatasync(int fd)
+{
+	struct stat st;
+	int fail = next_fdatasync_errno;
+
+	next_fdatasync_errno = 0;
+	if (fail != 0) {
+		errno = fail;
+		return -1;
+	}
+	if (fstat(fd, &st) == 0) {
+		synced_note(&st);
+	}
+	return __real_fdatasync(fd);
+}
 
 int __wrap_fsync(int fd)
 {
-	struct stat st;
+	struct stat st = {0};
 	int fail = fstat(fd, &st) < 0 ? 0 : S_ISDIR(st.st_mode) ? folder_fsync_errno : file_fsync_errno;
 
+	synced_note(&st);
 	if (fail != 0) {
 		errno = fail;
 		return -1;
@@ -180,5 +234,78 @@ Test(host_disk, a_key_that_is_not_on_the_disk_is_not_used)
 	cr_assert_eq(sl_files_open(&options, &tree, &err), -EIO);
 	cr_assert(strstr(err.msg, "key: cannot read") != NULL, "%s", err.msg);
 	free(key);
+	scratch_remove(dir);
+}
+
+/* A name that the kernel has and the disk has not takes everything below it along. */
+Test(host_disk, host_durable_begins_with_the_names_of_the_folder_and_of_all_in_it)
+{
+	char *dir = scratch_new(), *store = path_in(dir, "store");
+	struct said said = {0};
+	struct sl_tree *tree = open_hearing(store, true, &said);
+
+	cr_assert(synced_was(dir), "where the folder has its name");
+	cr_assert(synced_was(store));
+	cr_assert(synced_was_in(store, "data"));
+	cr_assert(synced_was_in(store, "journal"));
+	cr_assert(synced_was_in(store, "key"));
+	tree->ops->free(tree);
+	/* And again at each start: a server without --host-durable may have been there. */
+	synced.count = 0;
+	tree = open_hearing(store, true, &said);
+	cr_assert(synced_was(dir));
+	cr_assert(synced_was(store));
+	cr_assert(synced_was_in(store, "data"));
+	cr_assert(synced_was_in(store, "journal"));
+	cr_assert(synced_was_in(store, "key"));
+	tree->ops->free(tree);
+	free(store);
+	scratch_remove(dir);
+}
+
+/* There is no room for a new journal: the old one is synced instead. */
+Test(host_disk, host_durable_syncs_the_old_journal_when_a_full_disk_takes_no_new_one)
+{
+	char *dir = scratch_new();
+	struct said said = {0};
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+
+	tree_make(tree, SL_TREE_ROOT, "kept", SL_FT_DIR);
+	tree->ops->free(tree);
+	synced.count = 0;
+	next_fdatasync_errno = ENOSPC; /* the new journal's */
+	tree = open_hearing(dir, true, &said);
+	cr_assert(synced_was_in(dir, "journal"));
+	cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, "kept", &(uint64_t){0}), 0);
+	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+static void fsck_hear(void *arg, enum sl_fsck_word word, const char *line)
+{
+	(void)arg;
+	(void)word;
+	(void)line;
+}
+
+/* A file lacks its data. */
+Test(host_disk, a_repair_is_on_the_disk_when_it_says_that_it_is_done)
+{
+	char *dir = scratch_new(), *data = path_in(dir, "data/0000000000000002");
+	struct sl_fsck_options options = {.dir = dir, .repair = true, .write = true, .say = fsck_hear};
+	struct sl_fsck_found found;
+	struct sl_err err = {0};
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+
+	tree_write(tree, tree_make(tree, SL_TREE_ROOT, "f", SL_FT_REG), 0, "text", SL_FILE_SYNC);
+	tree->ops->free(tree);
+	cr_assert_eq(remove(data), 0);
+	synced.count = 0;
+	cr_assert_eq(sl_fsck(&options, &found, &err), 0, "%s", err.msg);
+	cr_assert(found.damages > 0);
+	cr_assert(synced_was_in(dir, "data"));
+	cr_assert(synced_was_in(dir, "journal"));
+	cr_assert(synced_was(dir));
+	free(data);
 	scratch_remove(dir);
 }
