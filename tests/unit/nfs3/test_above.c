@@ -98,6 +98,7 @@ Test(nfs3_above, leads_to_the_export_and_holds_nothing_else)
 	cr_assert_eq(mnt(&rig, "/tan", found), SL_NFSERR_NOENT);
 	cr_assert_eq(mnt(&rig, "/tank/v", found), SL_NFSERR_NOENT);
 	cr_assert_eq(mnt(&rig, "/vm", found), SL_NFSERR_NOENT);
+	cr_assert_eq(mnt(&rig, "/tank//vm", found), SL_NFSERR_NOENT, "the export is not above itself");
 	cr_assert_eq(mnt(&rig, "/tank/..", found), SL_NFSERR_NOENT);
 	cr_assert_eq(mnt(&rig, "tank", found), SL_NFSERR_NOENT);
 	/* The export's own root stays its own parent: clients that mount it see no way up. */

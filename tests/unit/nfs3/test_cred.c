@@ -219,6 +219,45 @@ Test(nfs3_cred, a_setgid_directory_hands_on_its_group)
 	rig_fini(&rig);
 }
 
+/* CREATE with the mode 2755 in a directory of group 50: the mode of what is made. */
+static uint32_t setgid_file(struct rig *rig, const uint8_t *dir, const char *name)
+{
+	uint32_t mode = 02755;
+	struct msg msg;
+	struct sl_xdr_in in;
+	uint8_t file[SL_HANDLE_BYTES];
+
+	nfs_begin(rig, &msg, SL_NFS_CREATE, dir);
+	put_name(&msg, name);
+	put_u32(&msg, 0);
+	put_sattr(&msg, &mode, NULL);
+	cr_assert_eq(rig_status(rig, &msg, &in), 0);
+	cr_assert_eq(sl_xdr_u32(&in), 1);
+	get_handle(&in, file);
+	cr_assert_eq(do_getattr(rig, file).gid, 50);
+	return mode_of(rig, file);
+}
+
+/* As inode_init_owner of Linux does. */
+Test(nfs3_cred, setgid_of_a_new_file_is_for_root_and_members_of_its_group)
+{
+	struct rig rig;
+	uint8_t dir[SL_HANDLE_BYTES];
+
+	rig_init(&rig, NULL);
+	become(&rig, 1000, 50, 0);
+	do_mkdir(&rig, rig.root, "shared", dir);
+	cr_assert_eq(try_chmod(&rig, dir, 02777), 0);
+	cr_assert_eq(setgid_file(&rig, dir, "of a member"), 02755);
+	become(&rig, 1001, 7, 50);
+	cr_assert_eq(setgid_file(&rig, dir, "of one whose second group it is"), 02755);
+	become(&rig, 1001, 7, 8);
+	cr_assert_eq(setgid_file(&rig, dir, "of a stranger"), 0755);
+	become(&rig, 0, 0, 0);
+	cr_assert_eq(setgid_file(&rig, dir, "of root"), 02755);
+	rig_fini(&rig);
+}
+
 Test(nfs3_cred, a_sticky_directory_protects_its_names)
 {
 	struct rig rig;
