@@ -51,6 +51,28 @@ Test(ftl_state, goes_on_as_if_nothing_had_happened)
 	}
 }
 
+/* 75 units of four pages over four dies with superblocks of 64 pages: each die's superblock is once just
+ * full. */
+Test(ftl_state, can_be_saved_after_any_unit)
+{
+	struct sl_ftl_config config = small_drive();
+	struct sl_ftl *ftl = used_drive(&config), *restored = drive_new(&config);
+	struct sl_err err = {0};
+	char path[64];
+
+	temporary_path(path);
+	for (uint64_t unit = 0; unit < 75; unit++) {
+		sl_ftl_churn(ftl, unit, 12800, 4, NULL);
+		cr_assert_eq(sl_ftl_save(ftl, TAG, path, &err), 0, "%s", err.msg);
+		cr_assert_eq(sl_ftl_load(restored, TAG, path, &err), 0, "unit %lu: %s", (unsigned long)unit,
+			     err.msg);
+		cr_assert_eq(sl_ftl_hash(restored), sl_ftl_hash(ftl));
+	}
+	(void)unlink(path);
+	sl_ftl_free(ftl);
+	sl_ftl_free(restored);
+}
+
 static void write_file(const char *path, const unsigned char *bytes, size_t n)
 {
 	FILE *file = fopen(path, "wb");

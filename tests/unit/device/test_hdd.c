@@ -1,5 +1,6 @@
 /* The hard disk: seeks, the turning platter, the write cache and its destaging. */
 #include "sim/base/rng.h"
+#include "sim/device/media.h"
 #include "tests/unit/device/lib.h"
 
 #define TURN (10 * MS)
@@ -210,5 +211,27 @@ Test(hdd, a_part_of_a_sector_costs_a_turn)
 		}
 		cr_assert_eq(took[1] - took[0], rows[i].turn ? TURN : 0, "row %zu: %lld", i,
 			     (long long)(took[1] - took[0]));
+	}
+}
+
+/* All tracks of all zones start at one angle: from time 0 the head waits for the first sector of each zone
+ * equally long, and for one a quarter of the track further a quarter of a turn more. */
+Test(hdd, tracks_of_all_zones_start_at_the_same_angle)
+{
+	struct sl_dev_spec spec = disk_6000rpm(false);
+	struct sl_media media;
+	int64_t start, quarter;
+
+	spec.media_inner_bps = 50e6;
+	sl_media_init(&media, &spec);
+	media.phase_ns = TURN / 2;
+	cr_assert(media.n_zones > 1);
+	for (int i = 0; i < media.n_zones; i++) {
+		start = media.zones[i].start_bytes;
+		quarter = start + media.zones[i].track_bytes / 4;
+		cr_expect_eq(sl_media_position_ns(&media, 0, start, start, false), TURN / 2, "zone %d", i);
+		cr_expect(llabs(sl_media_position_ns(&media, 0, quarter, quarter, false) - 3 * TURN / 4) <
+			      100,
+			  "zone %d", i);
 	}
 }

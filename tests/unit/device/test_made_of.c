@@ -1,5 +1,6 @@
 /* Disks made of disks, and memory as a disk. */
 #include <errno.h>
+#include <malloc.h>
 
 #include "sim/device/lines.h"
 #include "tests/unit/device/rig_disk.h"
@@ -266,6 +267,21 @@ Test(lines, are_taken_in_a_sweep_that_starts_again)
 	sl_lines_fini(&lines);
 }
 
+/* One bit a line, and 64 times less from level to level: 15626 words of 8 bytes, 245, 4 and 1. What malloc
+ * adds to each is below 32 bytes. */
+Test(lines, take_a_bit_each_and_little_more)
+{
+	static const size_t words[SL_LINES_LEVELS] = {15626, 245, 4, 1};
+	struct sl_lines lines;
+
+	cr_assert_eq(sl_lines_init(&lines, 1000001), 0);
+	for (int i = 0; i < SL_LINES_LEVELS; i++) {
+		cr_assert(malloc_usable_size(lines.level[i]) >= words[i] * 8, "level %d", i);
+		cr_assert(malloc_usable_size(lines.level[i]) < words[i] * 8 + 32, "level %d", i);
+	}
+	sl_lines_fini(&lines);
+}
+
 static struct sl_dev_spec disk_15k(void)
 {
 	return (struct sl_dev_spec){
@@ -370,4 +386,31 @@ Test(raid10, refuses_what_it_cannot_be_made_of)
 	cr_assert_str_eq(err.msg, "disk pair: it must be made of 1 to 16 disks");
 	cr_assert_null(dev);
 	sl_loop_free(loop);
+}
+
+/* What a request takes it gives back: after a thousand there is as much in use as after a hundred. */
+Test(made_of, disks_take_no_more_memory_the_longer_they_run)
+{
+	struct sl_dev_spec disk = disk_15k(), ram = memory(10, 4),
+			   mirror = made_of(SL_DEV_MIRROR, &ram, &ram),
+			   stripe = made_of(SL_DEV_STRIPE, &ram, &ram), raid = raid_of(&disk, 4);
+	const struct sl_dev_spec *specs[] = {&disk, &ram, &mirror, &stripe, &raid};
+	struct rig *rig = malloc(sizeof(*rig));
+
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		size_t in_use = 0;
+
+		rig_open(rig, specs[i]);
+		for (int64_t n = 0; n < 1000; n++) {
+			if (n == 100) {
+				in_use = mallinfo2().uordblks;
+			}
+			rig_one(rig, SL_DEV_WRITE, n * 65536, 131072);
+			rig_one(rig, SL_DEV_READ, n * 65536, 131072);
+			rig_one(rig, SL_DEV_FLUSH, 0, 0);
+		}
+		cr_assert_eq(mallinfo2().uordblks, in_use, "disk %zu", i);
+		rig_close(rig);
+	}
+	free(rig);
 }

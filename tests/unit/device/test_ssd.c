@@ -1,5 +1,8 @@
 /* The SSD: latency, link, write buffer, and what a flush costs with and without power-loss protection. */
+#include <errno.h>
+
 #include "sim/device/iops.h"
+#include "sim/device/ssd.h"
 #include "tests/unit/device/lib.h"
 
 /* The figures of a DC S3500, and the same without its capacitors. */
@@ -242,5 +245,19 @@ Test(ssd, a_large_random_read_waits_for_its_dies)
 	random_ns = io(&bench, SL_DEV_READ, 1 << 20, 131072);
 	cr_assert(random_ns >= 50000 + 262144 + 150000, "%lld", (long long)random_ns);
 	cr_assert_eq(io(&bench, SL_DEV_READ, (1 << 20) + 131072, 131072), 50000 + 262144);
+	bench_free(&bench);
+}
+
+Test(ssd, what_is_no_ssd_has_no_report_and_is_never_full)
+{
+	struct sl_dev_spec disk = disk_6000rpm(true);
+	struct bench bench = bench_new(&disk);
+	struct sl_ssd_report report;
+	struct sl_err err = {0};
+
+	cr_assert(!sl_ssd_report(bench.disk, &report));
+	cr_assert_eq(sl_ssd_prepare(bench.disk, SL_SSD_FULL, 1, NULL, &err), -EINVAL);
+	cr_assert_str_eq(err.msg, "only SSDs are fresh, full or steady");
+	sl_ssd_trim(bench.disk, 0, 4096); /* nothing happens */
 	bench_free(&bench);
 }
