@@ -55,9 +55,8 @@ static int fill_in(struct run *run, const struct sl_ssd_load *load, struct sl_er
 	if (run->load.depth < 1 || run->load.depth > DEPTH_MAX) {
 		return sl_err_set(err, -EINVAL, "queue depth: write 1 to %d", DEPTH_MAX);
 	}
-	if (run->load.duration_ns < 1 || run->load.sample_ns < 1 ||
-	    run->load.duration_ns / run->load.sample_ns > SL_SERIES_MAX ||
-	    run->load.sample_ns > run->load.duration_ns || run->load.sample_ns / run->load.scale < 1) {
+	if (run->load.sample_ns / run->load.scale < 1 || run->load.sample_ns > run->load.duration_ns ||
+	    run->load.duration_ns / run->load.sample_ns > SL_SERIES_MAX) {
 		return sl_err_set(err, -EINVAL, "duration: it must hold 1 to %d samples", SL_SERIES_MAX);
 	}
 	if (run->load.span_bytes > (int64_t)spec->capacity_bytes ||

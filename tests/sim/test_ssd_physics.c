@@ -161,11 +161,29 @@ Test(ssd_physics, stopped_in_the_midst_there_is_no_curve)
 	}
 }
 
+/* Once its dies are what limits it a drive takes as many bytes in large blocks as in small ones. */
+Test(ssd_physics, large_blocks_bring_as_many_bytes_as_small_ones)
+{
+	struct sl_dev_spec spec = drive("intel-dc-s3700-100");
+	struct sl_ssd_load load = {.duration_ns = 5 * MINUTE, .sample_ns = MINUTE, .scale = 256};
+	struct sl_ssd_curve small = saturate(&spec, &load), large;
+
+	load.block_bytes = 65536;
+	large = saturate(&spec, &load);
+	cr_assert_eq(large.block_bytes, 65536);
+	cr_assert_eq(large.report.bytes_written, (int64_t)large.writes * 65536 * 256);
+	within((double)large.report.bytes_written, (double)small.report.bytes_written, 0.05, "bytes");
+	sl_ssd_curve_free(&small);
+	sl_ssd_curve_free(&large);
+}
+
 Test(ssd_physics, impossible_loads_are_refused)
 {
 	struct sl_dev_spec spec = drive("intel-dc-s3700-100");
 	static const struct sl_ssd_load loads[] = {
 	    {.duration_ns = 0},
+	    {.duration_ns = -MINUTE, .sample_ns = MINUTE},
+	    {.duration_ns = MINUTE, .sample_ns = -MINUTE},
 	    {.duration_ns = MINUTE, .block_bytes = 1000},
 	    {.duration_ns = MINUTE, .block_bytes = 1 << 20},
 	    {.duration_ns = MINUTE, .depth = -1},
