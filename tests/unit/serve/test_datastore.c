@@ -2,10 +2,12 @@
  * end. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "files_rig.h"
@@ -17,6 +19,33 @@
 #include "sim/serve/filedata.h"
 
 #define TEXT "unstable bytes"
+
+/* The linker sends the writes to the folder here. */
+ssize_t __real_pwrite(int fd, const void *buf, size_t bytes, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t bytes, off_t offset);
+ssize_t __real_pwritev(int fd, const struct iovec *iov, int n, off_t offset);
+ssize_t __wrap_pwritev(int fd, const struct iovec *iov, int n, off_t offset);
+
+static bool fail_next; /* with EIO, once */
+
+static bool fails(void)
+{
+	bool now = fail_next;
+
+	fail_next = false;
+	errno = now ? EIO : errno;
+	return now;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t bytes, off_t offset)
+{
+	return fails() ? -1 : __real_pwrite(fd, buf, bytes, offset);
+}
+
+ssize_t __wrap_pwritev(int fd, const struct iovec *iov, int n, off_t offset)
+{
+	return fails() ? -1 : __real_pwritev(fd, iov, n, offset);
+}
 
 struct rig {
 	char *dir;
@@ -64,8 +93,8 @@ static void rig_fini(struct rig *rig)
 	scratch_remove(rig->dir);
 }
 
-/* WRITE of TEXT at 0, UNSTABLE, by root. Returns the record's size. */
-static size_t write_encode(const struct rig *rig, uint8_t record[256])
+/* WRITE of TEXT at 0 by root. Returns the record's size. */
+static size_t write_encode(const struct rig *rig, enum sl_stable stable, uint8_t record[256])
 {
 	/* xid, CALL, RPC 2, the procedure, AUTH_SYS of 20 bytes: stamp, name, uid, gid, groups; AUTH_NONE */
 	static const uint32_t head[] = {1, 0, 2, SL_PROG_NFS, 3, SL_NFS_WRITE, 1, 20, 0, 0, 0, 0, 0, 0, 0};
@@ -77,22 +106,22 @@ static size_t write_encode(const struct rig *rig, uint8_t record[256])
 	sl_xdr_put_opaque(&out, rig->handle, SL_HANDLE_BYTES);
 	sl_xdr_put_u64(&out, 0);
 	sl_xdr_put_u32(&out, sizeof(TEXT) - 1);
-	sl_xdr_put_u32(&out, SL_UNSTABLE);
+	sl_xdr_put_u32(&out, stable);
 	sl_xdr_put_opaque(&out, TEXT, sizeof(TEXT) - 1);
 	cr_assert(!out.bad);
 	sl_put_be32(record, 0x80000000u | (uint32_t)(out.at - record - 4));
 	return (size_t)(out.at - record);
 }
 
-/* A client writes, and has its answer. */
-static void client_write(const struct rig *rig)
+/* A client writes, and has its answer: the status. */
+static uint32_t client_write(const struct rig *rig, enum sl_stable stable)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_port = htons(sl_datastore_nfs_port(rig->ds)),
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	uint8_t record[256], reply[256];
-	size_t size = write_encode(rig, record);
+	size_t size = write_encode(rig, stable, record);
 	ssize_t got = -1;
 
 	cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
@@ -102,9 +131,8 @@ static void client_write(const struct rig *rig)
 		got = recv(fd, reply, sizeof(reply), MSG_DONTWAIT);
 	}
 	cr_assert(got > 32, "%zd bytes", got);
-	/* Behind mark, xid, REPLY, accepted, AUTH_NONE of no bytes, SUCCESS. */
-	cr_assert_eq(sl_be32(reply + 28), SL_NFS_OK);
 	close(fd);
+	return sl_be32(reply + 28); /* behind mark, xid, REPLY, accepted, AUTH_NONE of no bytes, SUCCESS */
 }
 
 /* Does the host's file hold TEXT? */
@@ -127,7 +155,7 @@ Test(datastore, unstable_data_is_in_the_files_when_it_was_synced_and_not_before)
 	struct rig rig;
 
 	rig_init(&rig);
-	client_write(&rig);
+	cr_assert_eq(client_write(&rig, SL_UNSTABLE), SL_NFS_OK);
 	cr_assert(!host_has(&rig));
 	cr_assert_eq(sl_datastore_sync(rig.ds), 0);
 	cr_assert(host_has(&rig));
@@ -140,7 +168,7 @@ Test(datastore, a_txg_of_the_pool_takes_unstable_data_to_the_files)
 	struct rig rig;
 
 	rig_init(&rig);
-	client_write(&rig);
+	cr_assert_eq(client_write(&rig, SL_UNSTABLE), SL_NFS_OK);
 	rig.store->on_synced(rig.store->on_synced_arg, sl_loop_now(rig.loop));
 	cr_assert(host_has(&rig));
 	cr_assert_eq(sl_datastore_timing(rig.ds)->errors, 0);
@@ -153,7 +181,7 @@ Test(datastore, unstable_data_outlives_an_orderly_end)
 	struct rig rig;
 
 	rig_init(&rig);
-	client_write(&rig);
+	cr_assert_eq(client_write(&rig, SL_UNSTABLE), SL_NFS_OK);
 	sl_datastore_free(rig.ds);
 	cr_assert(host_has(&rig));
 	rig_fini(&rig);
@@ -164,8 +192,23 @@ Test(datastore, unstable_data_is_gone_after_a_power_cut)
 	struct rig rig;
 
 	rig_init(&rig);
-	client_write(&rig);
+	cr_assert_eq(client_write(&rig, SL_UNSTABLE), SL_NFS_OK);
 	sl_datastore_kill(rig.ds);
 	cr_assert(!host_has(&rig));
+	rig_fini(&rig);
+}
+
+/* The client was told; whoever ends the server must hear of it, too. */
+Test(datastore, a_write_that_the_disk_below_refused_is_told_at_the_next_sync)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_assert_eq(sl_datastore_sync(rig.ds), 0);
+	fail_next = true;
+	cr_assert_eq(client_write(&rig, SL_FILE_SYNC), SL_NFSERR_IO);
+	cr_assert_eq(client_write(&rig, SL_FILE_SYNC), SL_NFS_OK);
+	cr_assert_eq(sl_datastore_sync(rig.ds), -EIO);
+	sl_datastore_kill(rig.ds);
 	rig_fini(&rig);
 }

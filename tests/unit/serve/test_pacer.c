@@ -130,6 +130,36 @@ Test(pacer, what_has_to_be_stable_counts_as_modelled)
 	bench_fini(&bench);
 }
 
+struct alarm {
+	struct sl_timer timer;
+	const struct sl_loop *wall;
+	int64_t rang_ns; /* 0: not yet */
+};
+
+static void alarm_ring(struct sl_timer *timer, int64_t now_ns)
+{
+	struct alarm *alarm = sl_container_of(timer, struct alarm, timer);
+
+	(void)now_ns;
+	alarm->rang_ns = sl_loop_now(alarm->wall);
+}
+
+/* A model that works by itself (its next txg) does so before the first request too: 3 ms after 5 ms. */
+Test(pacer, what_the_model_has_pending_at_the_start_happens_in_its_time)
+{
+	struct alarm alarm = {.timer.fire = alarm_ring};
+	struct bench bench;
+
+	bench_init(&bench, 2 * MS, 0);
+	sl_pacer_free(bench.pacer);
+	alarm.wall = bench.wall;
+	sl_loop_arm(bench.model, &alarm.timer, 3 * MS);
+	bench.pacer = sl_pacer_new(bench.wall, bench.model, &bench.store.base, 0);
+	bench_at(&bench, 20 * MS);
+	cr_assert_eq(alarm.rang_ns, 8 * MS);
+	bench_fini(&bench);
+}
+
 Test(pacer, a_request_completes_when_the_model_says)
 {
 	struct bench bench;
