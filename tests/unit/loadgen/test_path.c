@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,21 @@
 #include "loadgen/syncwrite.h"
 
 #define BLOCK 4096u
+
+/* The linker puts this in the place of fsync (--wrap): a disk that fails when the test wants it to. */
+static bool disk_fails;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	if (disk_fails) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_fsync(fd);
+}
 
 struct bench {
 	char dir[64], file[80]; /* a scratch folder, a file in it */
@@ -306,4 +322,31 @@ Test(fileio_path, figures_out_of_range_are_refused)
 	load.limits.time_ns = 0;
 	cr_assert_eq(sl_fileio_load_run(&load, &bench.result, &bench.err), -EINVAL, "nothing limits it");
 	bench_stop(&bench);
+}
+
+/* What was not synced is not on the disk, whether it is noticed in a round or at the end. */
+Test(fileio_path, a_sync_that_fails_fails_the_load)
+{
+	for (uint32_t every = 0; every <= 4; every += 4) {
+		struct sl_fileio_load load;
+		struct bench bench;
+
+		bench_start(&bench);
+		load = fileio_of(&bench, SL_LOAD_PREPARE);
+		load.source.fsync_every = every;
+		cr_assert_eq(sl_fileio_load_run(&load, &bench.result, &bench.err), 0, "%s", bench.err.msg);
+		disk_fails = true;
+		load.stages = SL_LOAD_RUN;
+		cr_assert_eq(sl_fileio_load_run(&load, &bench.result, &bench.err), -EIO, "every %u", every);
+		cr_assert_not_null(strstr(bench.err.msg, "/test_file.0: fsync: Input/output error"), "%s",
+				   bench.err.msg);
+		load.stages = SL_LOAD_CLEANUP;
+		cr_assert_eq(sl_fileio_load_run(&load, &bench.result, &bench.err), 0, "%s", bench.err.msg);
+		load.stages = SL_LOAD_PREPARE;
+		cr_assert_eq(sl_fileio_load_run(&load, &bench.result, &bench.err), -EIO);
+		disk_fails = false;
+		load.stages = SL_LOAD_CLEANUP;
+		cr_assert_eq(sl_fileio_load_run(&load, &bench.result, &bench.err), 0, "%s", bench.err.msg);
+		bench_stop(&bench);
+	}
 }
