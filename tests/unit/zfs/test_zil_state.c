@@ -224,3 +224,41 @@ Test(zil_state, a_trace_shows_the_hand_offs_that_take_time)
 	cr_assert(hand_offs(20 * US) > 0);
 	cr_assert_eq(hand_offs(0), 0u);
 }
+
+/*
+ * zil_lwb_plan of 2.3. A block of 128 KiB has 130880 B for records, of one write at most 130688; a sixteenth
+ * of that, 8168, may be wasted. Bursts of several blocks are divided evenly, and the last block takes at
+ * least what the ones before it, each with its waste, do not hold.
+ */
+Test(zil_state, a_burst_is_planned_by_what_its_blocks_hold)
+{
+	static const struct {
+		const char *what;
+		uint32_t burst, optimal, least;
+	} bursts[] = {
+	    {"a small one is one block", 10000, 10000, 10000},
+	    {"it just fits", 130880, 130880, 130880},
+	    {"two blocks: 200000 - (130880 - 8168)", 200000, 100000, 77288},
+	    {"the rest is just above the waste", 130881, 65441, 8169},
+	    {"halves that leave no room for waste: the largest", 250000, 130880, 0},
+	    {"more than eight blocks: the largest", 8 * 130880 + 1, 130880, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++) {
+		struct rig *rig = rig_new_of(false, SL_ZIL_23);
+		struct sl_zil_burst *burst = &rig->zil.burst;
+
+		sl_zil_burst_grows(&rig->zil, bursts[i].burst - 192, false);
+		cr_assert_eq(burst->size, bursts[i].burst, "with the header of 192");
+		cr_assert_eq(burst->left, bursts[i].burst);
+		sl_zil_burst_packed(&rig->zil, 1000);
+		cr_assert_eq(burst->left, bursts[i].burst - 1000);
+		sl_zil_burst_done(&rig->zil);
+		cr_assert_eq(burst->optimal[burst->at], bursts[i].optimal, "%s: %u", bursts[i].what,
+			     burst->optimal[burst->at]);
+		cr_assert_eq(burst->least[burst->at], bursts[i].least, "%s: %u", bursts[i].what,
+			     burst->least[burst->at]);
+		cr_assert(burst->size == 0 && burst->left == 0 && burst->largest == 0, "it begins anew");
+		rig_free(rig);
+	}
+}
