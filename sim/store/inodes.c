@@ -7,9 +7,11 @@
 
 #define INODES_FIRST_BUCKETS 256u
 
-static uint32_t number_hash(uint64_t number)
+/* Numbers of inodes and cookies are given out in sequence: each is a bucket of its own, beside that of what
+ * was made before and after it, so that a walk in that order walks through memory. */
+static uint32_t number_bucket(uint64_t number, uint32_t buckets)
 {
-	return (uint32_t)((number * 0x9e3779b97f4a7c15u) >> 32);
+	return (uint32_t)number & (buckets - 1);
 }
 
 /* FNV-1a over folder and name. */
@@ -20,12 +22,12 @@ static uint32_t name_hash(uint64_t dir, const char *name)
 	for (; *name; name++) {
 		hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
 	}
-	return number_hash(hash);
+	return (uint32_t)((hash * 0x9e3779b97f4a7c15u) >> 32);
 }
 
 static struct sl_inode **ino_bucket(const struct sl_inodes *table, uint64_t ino)
 {
-	return &table->by_ino[number_hash(ino) & (table->inode_buckets - 1)];
+	return &table->by_ino[number_bucket(ino, table->inode_buckets)];
 }
 
 static struct sl_entry **name_bucket(const struct sl_inodes *table, uint64_t dir, const char *name)
@@ -35,7 +37,7 @@ static struct sl_entry **name_bucket(const struct sl_inodes *table, uint64_t dir
 
 static struct sl_entry **cookie_bucket(const struct sl_inodes *table, uint64_t cookie)
 {
-	return &table->by_cookie[number_hash(cookie) & (table->entry_buckets - 1)];
+	return &table->by_cookie[number_bucket(cookie, table->entry_buckets)];
 }
 
 static void inode_chain(const struct sl_inodes *table, struct sl_inode *inode)
