@@ -549,6 +549,7 @@ int sl_files_open(const struct sl_files_options *options, struct sl_tree **ret, 
 	files->names.progress_arg = options->progress_arg;
 	files->notice = options->notice;
 	files->names.notice = &files->notice;
+	files->names.durable = options->host_durable;
 	rc = rc ? rc : sl_names_open(&files->names, sizeof(struct sl_file), err);
 	/* Of a first start that was killed there is a journal that names nothing yet. */
 	rc = rc ? rc

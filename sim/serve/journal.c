@@ -217,9 +217,10 @@ static bool room_keep(struct sl_journal *journal, uint64_t want)
 	return false;
 }
 
-void sl_journal_reserve(struct sl_journal *journal)
+/* Keeps the reserve behind the next `bytes`. */
+static void reserve_behind(struct sl_journal *journal, uint32_t bytes)
 {
-	uint64_t least = journal->end_bytes + RESERVE_BYTES + SL_RECORD_MAX;
+	uint64_t least = journal->end_bytes + RESERVE_BYTES + bytes;
 	bool known = journal->room_bytes > 0;
 
 	if (journal->no_reserve || journal->room_bytes >= least ||
@@ -235,29 +236,28 @@ void sl_journal_reserve(struct sl_journal *journal)
 	journal->room_bytes = journal->end_bytes;
 }
 
-/* Is there room for a record of that kind, whatever the host's disk has? 0 or -ENOSPC. */
+void sl_journal_reserve(struct sl_journal *journal)
+{
+	reserve_behind(journal, SL_RECORD_MAX);
+}
+
+/* Is there room for records of that kind, whatever the host's disk has? 0 or -ENOSPC. */
 static int room_check(struct sl_journal *journal, enum sl_meta_kind kind, uint32_t size)
 {
 	uint64_t room;
 
-	sl_journal_reserve(journal);
+	reserve_behind(journal, size > SL_RECORD_MAX ? size : SL_RECORD_MAX);
 	room = journal->room_bytes > journal->end_bytes ? journal->room_bytes - journal->end_bytes : 0;
 	return journal->no_reserve || kind == SL_META_UNLINK || room >= size + reserve_left(kind) ? 0
 												  : -ENOSPC;
 }
 
-int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
+/* Writes at the end what is `records` whole records. */
+static int bytes_append(struct sl_journal *journal, uint8_t *bytes, uint32_t size, uint32_t records)
 {
-	uint8_t buf[SL_RECORD_MAX];
-	struct iovec iov = {.iov_base = buf};
-	uint32_t size = sl_record_encode(meta, buf);
-	int rc = room_check(journal, meta->kind, size);
+	struct iovec iov = {.iov_base = bytes, .iov_len = size};
+	int rc = sl_pwrite_all(journal->fd, &iov, 1, journal->end_bytes);
 
-	if (rc) {
-		return rc;
-	}
-	iov.iov_len = size;
-	rc = sl_pwrite_all(journal->fd, &iov, 1, journal->end_bytes);
 	if (rc) {
 		journal->room_bytes = 0; /* ftruncate gives it back */
 		/* Half a record would look like damage once another one follows it. Should this fail too, the
@@ -265,10 +265,26 @@ int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
 		return ftruncate(journal->fd, (off_t)journal->end_bytes) < 0 ? -EIO : rc;
 	}
 	journal->end_bytes += size;
-	journal->last_bytes = size;
-	journal->records++;
+	journal->last_bytes = records == 1 ? size : 0;
+	journal->records += records;
 	journal->unsynced = true;
 	return 0;
+}
+
+int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta)
+{
+	uint8_t buf[SL_RECORD_MAX];
+	uint32_t size = sl_record_encode(meta, buf);
+	int rc = room_check(journal, meta->kind, size);
+
+	return rc ? rc : bytes_append(journal, buf, size, 1);
+}
+
+int sl_journal_append_bytes(struct sl_journal *journal, uint8_t *bytes, uint32_t size, uint32_t records)
+{
+	int rc = room_check(journal, SL_META_INODE, size);
+
+	return rc ? rc : bytes_append(journal, bytes, size, records);
 }
 
 void sl_journal_undo(struct sl_journal *journal)
@@ -298,6 +314,11 @@ int sl_journal_rename(struct sl_journal *journal, int dirfd, const char *from, c
 	}
 	journal->unsynced = false;
 	return 0;
+}
+
+int sl_journal_rename_only(int dirfd, const char *from, const char *to)
+{
+	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
 }
 
 int sl_journal_settle_name(struct sl_journal *journal, int dirfd)

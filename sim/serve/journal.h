@@ -47,6 +47,8 @@ void sl_journal_reserve(struct sl_journal *journal);
 /* 0 or negative errno; on failure the journal is as before. On a full disk (-ENOSPC) names can still be
  * removed and, a while longer, moved. */
 int sl_journal_append(struct sl_journal *journal, const struct sl_meta *meta);
+/* The same with the bytes of several records, of what is to be a new journal. */
+int sl_journal_append_bytes(struct sl_journal *journal, uint8_t *bytes, uint32_t size, uint32_t records);
 /* Takes back the record that was appended last, which nobody has synced or heard of yet. */
 void sl_journal_undo(struct sl_journal *journal);
 /* All records are on the host's disk when it returns 0. After a failure it fails for good: the kernel reports
@@ -55,6 +57,8 @@ int sl_journal_sync(struct sl_journal *journal);
 /* Puts the records on the host's disk and gives the file its final name. When it returns 0 this *is* the
  * journal, whatever fails behind; a negative errno: `to` is still what it was. */
 int sl_journal_rename(struct sl_journal *journal, int dirfd, const char *from, const char *to);
+/* The same without the host's disk, for what need not survive a crash of the host. */
+int sl_journal_rename_only(int dirfd, const char *from, const char *to);
 /* Makes the names in dirfd durable. Until it has returned 0, a crash of the host may bring back the file that
  * had the name before: so after a failure sl_journal_sync fails for good too. 0 or negative errno. */
 int sl_journal_settle_name(struct sl_journal *journal, int dirfd);

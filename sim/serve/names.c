@@ -5,6 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/serve/compact.h"
+
+#define NAMES_COMPACT_HERE 4000u /* names that are written anew while the client waits: some milliseconds */
+#define SNAPSHOT_WRITE_BYTES (1u << 16)
 #define NAMES_COMPACT_MIN 10000u   /* records before a snapshot is worth its while */
 #define NAMES_COMPACT_RATIO 4u     /* records per name */
 #define NAMES_PROGRESS_STEP 65536u /* records between two reports */
@@ -147,7 +151,37 @@ static int apply_attr(struct sl_names *names, const struct sl_meta *meta)
 	return 0;
 }
 
-static int snapshot_inode(struct sl_journal *journal, struct sl_inode *inode, const struct sl_entry *entry)
+/* A journal that is written from one end to the other: many records in one write. */
+struct snapshot {
+	struct sl_journal *journal;
+	uint8_t *bytes;
+	uint32_t size, records;
+	bool (*cancelled)(void *arg);
+	void *arg;
+};
+
+static int snapshot_flush(struct snapshot *snapshot)
+{
+	int rc = snapshot->size > 0 ? sl_journal_append_bytes(snapshot->journal, snapshot->bytes,
+							      snapshot->size, snapshot->records)
+				    : 0;
+
+	snapshot->size = snapshot->records = 0;
+	return rc;
+}
+
+static int snapshot_add(struct snapshot *snapshot, const struct sl_meta *meta)
+{
+	int rc = snapshot->size + SL_RECORD_MAX > SNAPSHOT_WRITE_BYTES ? snapshot_flush(snapshot) : 0;
+
+	if (rc == 0) {
+		snapshot->size += sl_record_encode(meta, snapshot->bytes + snapshot->size);
+		snapshot->records++;
+	}
+	return rc == 0 && snapshot->cancelled && snapshot->cancelled(snapshot->arg) ? -ECANCELED : rc;
+}
+
+static int snapshot_inode(struct snapshot *snapshot, struct sl_inode *inode, const struct sl_entry *entry)
 {
 	struct sl_meta meta;
 
@@ -158,7 +192,7 @@ static int snapshot_inode(struct sl_journal *journal, struct sl_inode *inode, co
 		meta.cookie = entry->cookie;
 		memcpy(meta.name, entry->name, strlen(entry->name) + 1);
 	}
-	return sl_journal_append(journal, &meta);
+	return snapshot_add(snapshot, &meta);
 }
 
 static int snapshot_entry(void *arg, struct sl_entry *entry)
@@ -173,33 +207,46 @@ static int seen_clear(void *arg, struct sl_inode *inode)
 	return 0;
 }
 
-int sl_names_snapshot(struct sl_names *names, struct sl_err *err)
+int sl_names_write(struct sl_names *names, struct sl_journal *fresh, bool (*cancelled)(void *arg), void *arg)
 {
-	struct sl_journal fresh = {.fd = -1};
+	struct snapshot snapshot = {.journal = fresh, .cancelled = cancelled, .arg = arg};
 	struct sl_meta next = {.kind = SL_META_NEXT, .ino = names->next_number};
-	int rc = sl_journal_create(&fresh, names->dirfd, "journal.new", err), broken;
+	int rc;
 
-	if (rc) {
-		return rc;
+	snapshot.bytes = malloc(SNAPSHOT_WRITE_BYTES);
+	if (!snapshot.bytes) {
+		return -ENOMEM;
 	}
 	(void)sl_inodes_each(&names->inodes, seen_clear, NULL);
-	rc = sl_journal_append(&fresh, &next);
-	rc = rc ? rc : snapshot_inode(&fresh, sl_inodes_get(&names->inodes, SL_TREE_ROOT), NULL);
-	rc = rc ? rc : sl_inodes_walk(&names->inodes, snapshot_entry, &fresh);
-	rc = rc ? rc : sl_journal_rename(&fresh, names->dirfd, "journal.new", "journal");
+	rc = snapshot_add(&snapshot, &next);
+	rc = rc ? rc : snapshot_inode(&snapshot, sl_inodes_get(&names->inodes, SL_TREE_ROOT), NULL);
+	rc = rc ? rc : sl_inodes_walk(&names->inodes, snapshot_entry, &snapshot);
+	rc = rc ? rc : snapshot_flush(&snapshot);
+	free(snapshot.bytes);
+	return rc;
+}
+
+/* `fresh` takes the place of the journal, which stays on failure; `fresh` is closed and gone then. `waits`:
+ * for the host's disk, which has all of it when this returns. */
+static int names_switch(struct sl_names *names, struct sl_journal *fresh, bool waits)
+{
+	int rc = waits ? sl_journal_rename(fresh, names->dirfd, SL_COMPACT_NEW, "journal")
+		       : sl_journal_rename_only(names->dirfd, SL_COMPACT_NEW, "journal");
+	int broken;
+
 	if (rc) {
-		sl_journal_close(&fresh);
-		(void)unlinkat(names->dirfd, "journal.new", 0);
-		return sl_err_set(err, rc, "journal.new: cannot write: %s", strerror(-rc));
+		sl_journal_close(fresh);
+		(void)unlinkat(names->dirfd, SL_COMPACT_NEW, 0);
+		return rc;
 	}
 	/* The old file has no name any more: what follows must go to the new one, come what may. A failure of
 	 * the host's disk is for good: a fresh file must not make it forgotten. */
 	broken = names->journal.broken;
 	sl_journal_close(&names->journal);
-	names->journal = fresh;
+	names->journal = *fresh;
 	names->journal.broken = broken;
 	sl_journal_reserve(&names->journal); /* the old one's room is free only now */
-	rc = broken ? 0 : sl_journal_settle_name(&names->journal, names->dirfd);
+	rc = broken || !waits ? 0 : sl_journal_settle_name(&names->journal, names->dirfd);
 	if (rc) {
 		sl_notice_say(names->notice,
 			      "journal: its new name cannot be made durable: %s; until the host's disk is "
@@ -207,6 +254,24 @@ int sl_names_snapshot(struct sl_names *names, struct sl_err *err)
 			      strerror(-rc));
 	}
 	return 0;
+}
+
+int sl_names_snapshot(struct sl_names *names, struct sl_err *err)
+{
+	struct sl_journal fresh = {.fd = -1};
+	int rc = sl_journal_create(&fresh, names->dirfd, SL_COMPACT_NEW, err);
+
+	if (rc) {
+		return rc;
+	}
+	rc = sl_names_write(names, &fresh, NULL, NULL);
+	if (rc) {
+		sl_journal_close(&fresh);
+		(void)unlinkat(names->dirfd, SL_COMPACT_NEW, 0);
+	} else {
+		rc = names_switch(names, &fresh, true);
+	}
+	return rc ? sl_err_set(err, rc, SL_COMPACT_NEW ": cannot write: %s", strerror(-rc)) : 0;
 }
 
 int sl_names_removed_add(struct sl_names *names, uint64_t ino)
@@ -224,6 +289,17 @@ int sl_names_removed_add(struct sl_names *names, uint64_t ino)
 	}
 	names->removed[names->removed_count++] = ino;
 	return 0;
+}
+
+int sl_names_replay(struct sl_names *names, const struct sl_meta *meta)
+{
+	struct sl_inode *gone = NULL;
+	int rc = sl_names_apply(names, meta, &gone);
+
+	if (gone) {
+		sl_inodes_drop(&names->inodes, gone);
+	}
+	return rc;
 }
 
 static int names_replay(void *arg, const struct sl_meta *meta, uint64_t done, uint64_t total)
@@ -261,7 +337,7 @@ int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err
 		return sl_err_set(err, rc, "out of memory");
 	}
 	/* A snapshot that was being written when the process died. */
-	(void)unlinkat(names->dirfd, "journal.new", 0);
+	(void)unlinkat(names->dirfd, SL_COMPACT_NEW, 0);
 	rc = sl_journal_open(&names->journal, names->dirfd, "journal", names_replay, names, err);
 	if (rc == -ENOENT) {
 		names->started = true;
@@ -282,6 +358,8 @@ int sl_names_open(struct sl_names *names, size_t inode_bytes, struct sl_err *err
 
 void sl_names_close(struct sl_names *names)
 {
+	sl_compaction_free(names->compaction);
+	names->compaction = NULL;
 	if (names->inodes.inode_buckets > 0) {
 		sl_inodes_fini(&names->inodes);
 		sl_journal_close(&names->journal);
@@ -387,12 +465,39 @@ int sl_names_apply(struct sl_names *names, const struct sl_meta *meta, struct sl
 	return -EINVAL;
 }
 
-void sl_names_compact(struct sl_names *names)
+/* Of a journal that a thread writes anew: is it ready? 0 or why nothing comes of it. */
+static int compaction_go_on(struct sl_names *names)
+{
+	struct sl_journal fresh;
+	int rc = sl_compaction_poll(names->compaction, &names->journal, &fresh);
+
+	if (rc == 0) {
+		return 0;
+	}
+	names->compaction = NULL;
+	/* What the thread has written is on the disk; the last piece is as volatile as it was in the old
+	 * journal. */
+	return rc < 0 ? rc : names_switch(names, &fresh, names->durable);
+}
+
+static int compaction_begin(struct sl_names *names)
 {
 	uint64_t limit = (uint64_t)names->inodes.entry_count * NAMES_COMPACT_RATIO;
 
-	if (names->journal.records > NAMES_COMPACT_MIN && names->journal.records > limit &&
-	    names->journal.records >= names->compact_next && sl_names_snapshot(names, NULL) < 0) {
+	if (names->journal.records <= NAMES_COMPACT_MIN || names->journal.records <= limit ||
+	    names->journal.records < names->compact_next) {
+		return 0;
+	}
+	return names->inodes.entry_count <= NAMES_COMPACT_HERE
+		   ? sl_names_snapshot(names, NULL)
+		   : sl_compaction_start(names->dirfd, &names->journal, &names->compaction);
+}
+
+void sl_names_compact(struct sl_names *names)
+{
+	int rc = names->compaction ? compaction_go_on(names) : compaction_begin(names);
+
+	if (rc < 0) {
 		names->compact_next = names->journal.records + NAMES_COMPACT_MIN; /* a full disk stays full */
 	}
 }

@@ -9,6 +9,8 @@
 #define SL_NAMES_START_RECORDS 2u /* of a journal that names nothing yet: the numbers, the root */
 #define SL_NAMES_MAX (1u << 20)   /* names: what bounds the memory of a tree */
 
+struct sl_compaction;
+
 struct sl_names {
 	int dirfd; /* borrowed */
 	struct sl_inodes inodes;
@@ -17,10 +19,12 @@ struct sl_names {
 	/* Called now and then while the journal is replayed; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
-	const struct sl_notice *notice; /* borrowed; may be NULL */
-	uint64_t compact_next;          /* records, after a snapshot that failed */
-	bool started;                   /* there was no journal: sl_names_open has made one */
-	uint64_t *removed;              /* inodes that lost their last name in the journal that was read */
+	const struct sl_notice *notice;   /* borrowed; may be NULL */
+	uint64_t compact_next;            /* records, after a snapshot that failed */
+	struct sl_compaction *compaction; /* of the journal, while a thread is at it; else NULL */
+	bool durable;                     /* on the host's disk too, before anybody hears of a change */
+	bool started;                     /* there was no journal: sl_names_open has made one */
+	uint64_t *removed;                /* inodes that lost their last name in the journal that was read */
 	size_t removed_count, removed_size;
 	bool removed_sorted;
 };
@@ -50,7 +54,14 @@ int sl_names_reserve(struct sl_names *names, uint64_t number);
  * 0 or negative errno. Where only the new name could not be made durable it returns 0, says so, and
  * sl_journal_sync fails from then on. */
 int sl_names_snapshot(struct sl_names *names, struct sl_err *err);
-/* Replaces a journal that grew far beyond its tree by a snapshot; should that fail, it just grows on. */
+/* One record of a journal that is read: applies it, and drops what lost its last name. 0 or negative errno.
+ */
+int sl_names_replay(struct sl_names *names, const struct sl_meta *meta);
+/* Writes the present state to `fresh`, a journal without records. `cancelled` is asked now and then; NULL:
+ * never. 0, -ECANCELED or another negative errno. */
+int sl_names_write(struct sl_names *names, struct sl_journal *fresh, bool (*cancelled)(void *arg), void *arg);
+/* Replaces a journal that grew far beyond its tree by a snapshot; should that fail, it just grows on. With
+ * many names a thread writes it (compact.h), and a later call puts it in place. All records must be final. */
 void sl_names_compact(struct sl_names *names);
 
 #endif

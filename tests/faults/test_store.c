@@ -18,6 +18,7 @@
 #define DIRTY_MAX (2 * PROMISE_BLOCK_BYTES) /* so that unstable data is written early, too */
 #define OPS_BEFORE 9980                     /* records that bring the journal close to its compaction */
 #define NAMES_BEFORE 2600                   /* as many names as need a journal of that size */
+#define NAMES_MANY 4100                     /* more than are written anew while the client waits */
 #define CALLS_MAX 5000                      /* no run makes more; more would mean that none is counted */
 
 /* What parent and children share. */
@@ -26,6 +27,7 @@ struct cycle {
 	struct promises promises;
 	int opened, probed;
 	bool intact; /* the audit of the living tree */
+	int waits;   /* milliseconds for a compaction by a thread; 0: there is none */
 };
 
 static struct cycle *cycle; /* the run that is going on */
@@ -72,6 +74,20 @@ static void in_child(void (*fn)(const char *dir, bool durable, const struct sl_f
 	}
 }
 
+/* The record that is one too many, and where a thread is at it (`waits`) as many as it needs to see that
+ * thread end, or fail. */
+static void compact(struct sl_tree *tree)
+{
+	struct sl_setattr set = {.mask = SL_SET_MODE, .mode = 0777};
+
+	for (int i = 0; i < 1 + cycle->waits && !(i > 1 && cycle->state.injected); i++) {
+		(void)tree->ops->setattr(tree, SL_TREE_ROOT, &set, NULL);
+		if (cycle->waits) {
+			(void)usleep(1000);
+		}
+	}
+}
+
 static void serve(const char *dir, bool durable, const struct sl_faults_plan *plan)
 {
 	struct sl_tree *tree = NULL;
@@ -82,10 +98,7 @@ static void serve(const char *dir, bool durable, const struct sl_faults_plan *pl
 	}
 	cycle->opened = tree_open(dir, durable, &tree, &err);
 	if (cycle->opened == 0 && plan && plan->only) {
-		struct sl_setattr set = {.mask = SL_SET_MODE, .mode = 0777};
-
-		(void)tree->ops->setattr(tree, SL_TREE_ROOT, &set,
-					 NULL); /* the record that is one too many */
+		compact(tree);
 	}
 	if (cycle->opened == 0) {
 		promises_load(&cycle->promises, tree, plan ? 'n' : 'o');
@@ -147,6 +160,13 @@ static void journal_balance(const char *dir, bool durable, const struct sl_fault
 	records_add(dir, NAMES_BEFORE, 4 * NAMES_BEFORE - 2);
 }
 
+static void journal_balance_many(const char *dir, bool durable, const struct sl_faults_plan *plan)
+{
+	(void)durable;
+	(void)plan;
+	records_add(dir, NAMES_MANY, 4 * NAMES_MANY - 2);
+}
+
 static void dir_copy(const char *from, const char *to)
 {
 	char command[300];
@@ -172,7 +192,7 @@ static bool cycle_run(const struct sl_faults_plan *plan, const char *golden, con
 	bool may_break = durable && (plan->kind == SL_FAULT_EIO || plan->kind == SL_FAULT_ENOSPC);
 	bool harmless = plan->kind == SL_FAULT_SHORT || plan->kind == SL_FAULT_EINTR;
 
-	*cycle = (struct cycle){.promises = *before};
+	*cycle = (struct cycle){.promises = *before, .waits = cycle->waits};
 	if (plan->only) {
 		cycle->promises.hurry = &cycle->state.injected;
 		cycle->promises.patience = (uint32_t)(plan->at % 5);
@@ -308,26 +328,38 @@ Test(store_faults, a_folder_that_cannot_be_listed_is_not_taken_for_an_empty_one)
  * next compaction could heal what went wrong: the records that a folder's balance of names and records lets
  * pass.
  */
-Test(store_faults, a_compaction_that_fails_at_any_step_takes_nothing_with_it)
+static void every_step(void (*balance)(const char *dir, bool durable, const struct sl_faults_plan *plan),
+		       int waits, bool durable)
 {
 	static const char *const calls[] = {"openat", "pwritev", "fdatasync", "renameat", "fsync", "close"};
 	char scratch[] = "/dev/shm/sloglab-faults-XXXXXX", golden[64], dir[64];
 	struct promises none = {0};
 
 	cycle_begin(scratch);
+	cycle->waits = waits;
 	(void)snprintf(golden, sizeof(golden), "%s/golden", scratch);
 	(void)snprintf(dir, sizeof(dir), "%s/run", scratch);
-	in_child(journal_balance, golden, true, NULL);
+	in_child(balance, golden, true, NULL);
 	for (size_t i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]); i++) {
 		struct sl_faults_plan plan = {
 		    .kind = SL_FAULT_EIO, .only = calls[i / 2], .lasting = i % 2, .under = dir, .at = 1};
 
 		/* Of the records that a compaction writes the first ones will do. */
-		while (plan.at < 6 && cycle_run(&plan, golden, &none, dir, false)) {
+		while (plan.at < 6 && cycle_run(&plan, golden, &none, dir, durable)) {
 			plan.at++;
 		}
 		cr_assert(plan.at > 1, "no %s", calls[i / 2]);
 	}
 	dir_remove(scratch);
 	cr_assert_eq(wrong, 0);
+}
+
+Test(store_faults, a_compaction_that_fails_at_any_step_takes_nothing_with_it)
+{
+	every_step(journal_balance, 0, false);
+}
+
+Test(store_faults, nor_does_one_by_a_thread)
+{
+	every_step(journal_balance_many, 500, true);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "files_rig.h"
 
@@ -100,6 +102,119 @@ Test(files, a_snapshot_keeps_links_and_order)
 	tree_names(tree, b, "second third a ");
 	tree_names(tree, a, "first ");
 	tree->ops->free(tree);
+	scratch_remove(dir);
+}
+
+#define LARGE_TREE 4100 /* names: more than are written anew while a client waits */
+
+static void many_make(struct sl_tree *tree, uint64_t inos[LARGE_TREE])
+{
+	for (int i = 0; i < LARGE_TREE; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "file-%d", i);
+		inos[i] = tree_make(tree, SL_TREE_ROOT, name, SL_FT_REG);
+	}
+}
+
+static ino_t inode_of(const char *path)
+{
+	struct stat st = {0};
+
+	cr_assert_eq(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* Every mode tells in which round the name was changed last. */
+static void many_chmod(struct sl_tree *tree, const uint64_t inos[LARGE_TREE], uint32_t mode)
+{
+	struct sl_setattr set = {.mask = SL_SET_MODE, .mode = mode};
+
+	for (int i = 0; i < LARGE_TREE; i++) {
+		cr_assert_eq(tree->ops->setattr(tree, inos[i], &set, NULL), 0);
+	}
+}
+
+/* A thread writes the journal anew while names come, go, move and change: what is there later is what a tree
+ * would have that never compacted. */
+Test(files, a_journal_of_many_names_is_compacted_while_the_calls_go_on)
+{
+	static uint64_t inos[LARGE_TREE];
+	char *dir = scratch_new(), *journal = path_in(dir, "journal"), *fresh = path_in(dir, "journal.new");
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	struct sl_attr attr;
+	uint64_t found;
+	ino_t old = inode_of(journal);
+	uint32_t round = 0;
+	bool switched;
+
+	many_make(tree, inos);
+	for (int i = 0; i < 3; i++) { /* and now four records a name */
+		many_chmod(tree, inos, 01);
+	}
+	do {
+		char from[32], to[32];
+
+		round++;
+		(void)snprintf(from, sizeof(from), "file-%u", round);
+		(void)snprintf(to, sizeof(to), "moved-%u", round);
+		cr_assert_eq(tree->ops->rename(tree, SL_TREE_ROOT, from, SL_TREE_ROOT, to), 0);
+		cr_assert_eq(tree->ops->remove(tree, SL_TREE_ROOT, to, SL_FT_REG), 0);
+		inos[round] = tree_make(tree, SL_TREE_ROOT, from, SL_FT_REG);
+		many_chmod(tree, inos, round);
+		switched = inode_of(journal) != old;
+	} while (!switched && round < LARGE_TREE - 1);
+	cr_assert(switched, "not compacted in %u rounds", round);
+	many_chmod(tree, inos, 0604);
+	tree->ops->free(tree);
+	cr_assert_neq(access(fresh, F_OK), 0);
+	tree = tree_open(dir, DIRTY_MAX);
+	for (uint32_t i = 0; i < LARGE_TREE; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "file-%u", i);
+		cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, name, &found), 0, "%s", name);
+		cr_assert_eq(found, inos[i], "%s", name);
+		cr_assert_eq(tree->ops->getattr(tree, found, &attr), 0);
+		cr_assert_eq(attr.mode, 0604u, "%s", name);
+	}
+	cr_assert_eq(tree->ops->lookup(tree, SL_TREE_ROOT, "moved-1", &found), -ENOENT);
+	tree->ops->free(tree);
+	free(journal);
+	free(fresh);
+	scratch_remove(dir);
+}
+
+/* The server ends, or is killed, while the thread writes: the old journal has everything. */
+Test(files, an_end_during_a_compaction_leaves_the_old_journal)
+{
+	static uint64_t inos[LARGE_TREE];
+	char *dir = scratch_new(), *journal = path_in(dir, "journal"), *fresh = path_in(dir, "journal.new");
+	struct sl_tree *tree = tree_open(dir, DIRTY_MAX);
+	struct sl_attr attr;
+	ino_t old = inode_of(journal);
+
+	many_make(tree, inos);
+	for (int i = 0; i < 3; i++) {
+		many_chmod(tree, inos, 0600);
+	}
+	/* The second record beyond the limit has the thread begin, and nobody asks it how far it is. */
+	for (int i = 0; i < 2; i++) {
+		struct sl_setattr set = {.mask = SL_SET_MODE, .mode = 0640};
+
+		cr_assert_eq(tree->ops->setattr(tree, inos[i], &set, NULL), 0);
+	}
+	tree->ops->free(tree);
+	cr_assert_eq(inode_of(journal), old);
+	cr_assert_neq(access(fresh, F_OK), 0);
+	tree = tree_open(dir, DIRTY_MAX);
+	cr_assert_eq(tree->ops->getattr(tree, inos[1], &attr), 0);
+	cr_assert_eq(attr.mode, 0640u);
+	cr_assert_eq(tree->ops->getattr(tree, inos[LARGE_TREE - 1], &attr), 0);
+	cr_assert_eq(attr.mode, 0600u);
+	tree->ops->free(tree);
+	free(journal);
+	free(fresh);
 	scratch_remove(dir);
 }
 
