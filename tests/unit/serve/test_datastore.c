@@ -15,8 +15,10 @@
 #include "sim/nfs3/handle.h"
 #include "sim/nfs3/numbers.h"
 #include "sim/nfs3/xdr.h"
+#include "sim/scenario/scenario.h"
 #include "sim/serve/datastore.h"
 #include "sim/serve/filedata.h"
+#include "sim/serve/pool_server.h"
 
 #define TEXT "unstable bytes"
 
@@ -211,4 +213,68 @@ Test(datastore, a_write_that_the_disk_below_refused_is_told_at_the_next_sync)
 	cr_assert_eq(sl_datastore_sync(rig.ds), -EIO);
 	sl_datastore_kill(rig.ds);
 	rig_fini(&rig);
+}
+
+/* A box of the scenario of 2014 in the place of the rig's datastore, its latencies off. *ret_sc lends its
+ * names. */
+static struct sl_pool_server *pool_server_new(struct rig *rig, int sync, struct sl_scenario **ret_sc)
+{
+	struct sl_pool_server_config config = {.seed = 1, .instant = true};
+	struct sl_pool_server *server = NULL;
+	struct sl_err err = {0};
+	struct sl_box box;
+
+	cr_assert_eq(sl_scenario_load(SL_SOURCE_DIR "/scenarios/b3n-2014.yaml", SL_SOURCE_DIR "/sim/scenario",
+				      ret_sc, &err),
+		     0, "%s", err.msg);
+	cr_assert_eq(sl_scenario_box(*ret_sc, 0, &box, &err), 0, "%s", err.msg);
+	box.sync = sync;
+	config.box = &box;
+	config.datastore.loop = rig->loop;
+	config.datastore.dir = rig->dir;
+	sl_datastore_kill(rig->ds);
+	cr_assert_eq(sl_pool_server_new(&config, &server, &err), 0, "%s", err.msg);
+	rig->ds = sl_pool_server_datastore(server);
+	return server;
+}
+
+Test(datastore, a_pool_server_syncs_its_datastore_and_tells_of_its_disk)
+{
+	struct sl_pool_server *server;
+	struct sl_scenario *sc = NULL;
+	struct sl_err err = {0};
+	struct rig rig;
+
+	rig_init(&rig);
+	server = pool_server_new(&rig, SL_SYNC_STANDARD, &sc);
+	cr_assert_eq(client_write(&rig, SL_UNSTABLE), SL_NFS_OK);
+	cr_assert(!host_has(&rig));
+	cr_assert_eq(sl_pool_server_sync(server, &err), 0, "%s", err.msg);
+	cr_assert(host_has(&rig));
+	fail_next = true;
+	cr_assert_eq(client_write(&rig, SL_FILE_SYNC), SL_NFSERR_IO);
+	cr_assert_eq(sl_pool_server_sync(server, &err), -EIO);
+	cr_assert_not_null(strstr(err.msg, "the disk below failed"), "%s", err.msg);
+	sl_pool_server_free(server);
+	sl_scenario_free(sc);
+	rig_fini(&rig);
+}
+
+Test(datastore, stable_data_of_a_box_is_in_the_files_unless_its_sync_is_disabled)
+{
+	static const int syncs[] = {SL_SYNC_STANDARD, SL_SYNC_DISABLED};
+
+	for (int i = 0; i < 2; i++) {
+		struct sl_pool_server *server;
+		struct sl_scenario *sc = NULL;
+		struct rig rig;
+
+		rig_init(&rig);
+		server = pool_server_new(&rig, syncs[i], &sc);
+		cr_assert_eq(client_write(&rig, SL_FILE_SYNC), SL_NFS_OK);
+		cr_assert_eq(host_has(&rig), syncs[i] == SL_SYNC_STANDARD);
+		sl_pool_server_free(server);
+		sl_scenario_free(sc);
+		rig_fini(&rig);
+	}
 }
