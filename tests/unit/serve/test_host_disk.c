@@ -8,6 +8,7 @@
 
 #include "files_rig.h"
 #include "sim/serve/fsck.h"
+#include "sim/serve/writelog.h"
 
 /* The linker sends the tree's fsync and fdatasync here. */
 int __real_fsync(int fd);
@@ -307,5 +308,25 @@ Test(host_disk, a_repair_is_on_the_disk_when_it_says_that_it_is_done)
 	cr_assert(synced_was_in(dir, "journal"));
 	cr_assert(synced_was(dir));
 	free(data);
+	scratch_remove(dir);
+}
+
+/* What replays a log of writes later must find all of it. */
+Test(host_disk, a_log_of_writes_is_on_the_disk_when_it_is_closed)
+{
+	char *dir = scratch_new(), *path = path_in(dir, "log");
+	struct sl_writelog_disk disk = {.name = "disk", .size_bytes = 1 << 20, .unit_bytes = 4096};
+	struct sl_writelog *log = NULL;
+	struct sl_err err = {0};
+
+	cr_assert_eq(sl_writelog_create(path, &disk, 1, &log, &err), 0, "%s", err.msg);
+	synced.count = 0;
+	cr_assert_eq(sl_writelog_close(log), 0);
+	cr_assert(synced_was(path));
+	cr_assert_eq(sl_writelog_create(path, &disk, 1, &log, &err), 0, "%s", err.msg);
+	file_fsync_errno = EIO;
+	cr_assert_eq(sl_writelog_close(log), -EIO);
+	file_fsync_errno = 0;
+	free(path);
 	scratch_remove(dir);
 }
