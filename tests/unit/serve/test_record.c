@@ -35,7 +35,7 @@ Test(record, checksum_is_crc_32c_of_length_and_payload)
 
 		memset(meta.name, (int)(i ? i : 1), i % 200 + 1);
 		meta.name[i % 200 + 1] = '\0';
-		meta.mtime_ns = (int64_t)i << 55;
+		meta.mtime_ns = (int64_t)((uint64_t)i << 55);
 		size = sl_record_encode(&meta, bytes);
 		crc = crc32c_by_bits(crc32c_by_bits(0, bytes, 4), bytes + 8, size - 8);
 		cr_assert_eq(le32(bytes + 4), crc, "record %u", i);
