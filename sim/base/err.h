@@ -10,9 +10,10 @@ struct sl_err {
 
 /* Sets code and message and returns `code` (a negative errno), so that `return sl_err_set(...)` is one
  * statement. Too long messages are cut, control characters become '?'. `err` may be NULL. */
-int sl_err_set(struct sl_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int sl_err_set(struct sl_err *err, int code, const char *fmt, ...)
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* Puts "prefix: " before the present message and returns err->code (-EIO when `err` is NULL). */
-int sl_err_wrap(struct sl_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int sl_err_wrap(struct sl_err *err, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));
 
 #endif

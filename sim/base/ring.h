@@ -17,7 +17,7 @@ void sl_ring_init(struct sl_ring *ring, size_t size, uint64_t first);
 void sl_ring_fini(struct sl_ring *ring);
 
 /* Private: room for more items. */
-void sl_ring_grow(struct sl_ring *ring);
+__attribute__((cold)) void sl_ring_grow(struct sl_ring *ring);
 
 /* Appends an item, whose content the caller sets. Other items may move. Aborts when memory is out. */
 static inline void *sl_ring_push(struct sl_ring *ring)

@@ -21,7 +21,7 @@ void sl_slab_init(struct sl_slab *slab, size_t object_size);
 void sl_slab_fini(struct sl_slab *slab);
 
 /* Private: more idle objects. */
-void sl_slab_grow(struct sl_slab *slab);
+__attribute__((cold)) void sl_slab_grow(struct sl_slab *slab);
 
 /* Takes an object, its content as it was left (zero the first time, but for its first word, which the pool
  * uses while the object is idle). Aborts when memory is out: objects are small and bounded by the requests in

@@ -26,8 +26,9 @@ struct sl_trace;
  * when out of memory. */
 struct sl_trace *sl_trace_new(uint32_t limit);
 void sl_trace_free(struct sl_trace *trace);
-/* Private: keeps a copy of the span. */
-void sl_trace_keep(struct sl_trace *trace, const struct sl_span *span);
+/* Private: keeps a copy of the span. Cold, like its likes below: compilers take a pointer for set, and would
+ * lay out what builds a span in the way of every run that nobody traces. */
+__attribute__((cold)) void sl_trace_keep(struct sl_trace *trace, const struct sl_span *span);
 
 /* Adds any span (copied): one that waited for others for a part of its time, too. A no-op when trace is NULL:
  * layers call it unconditionally, and where nobody asks the span is not even built. */
@@ -48,8 +49,9 @@ static inline void sl_trace_span(struct sl_trace *trace, const char *layer, cons
 }
 
 /* Private: the same for threads and units. */
-void sl_trace_keep_thread(struct sl_trace *trace, const struct sl_span *span);
-void sl_trace_keep_unit(struct sl_trace *trace, const char *where, int unit, const struct sl_span *span);
+__attribute__((cold)) void sl_trace_keep_thread(struct sl_trace *trace, const struct sl_span *span);
+__attribute__((cold)) void sl_trace_keep_unit(struct sl_trace *trace, const char *where, int unit,
+					      const struct sl_span *span);
 
 /* The same of a thread, which does one thing at a time: the viewers show each on a track of its own. */
 static inline void sl_trace_thread(struct sl_trace *trace, const char *layer, const char *name, uint64_t op,
