@@ -6,21 +6,17 @@
 /* Tolerance in ns of virtual time: completions are rounded up to whole ns. */
 #define SL_CPU_EPSILON 0.5
 
-static inline double busy_cpus(const struct sl_cpu *cpu)
-{
-	return cpu->jobs < cpu->count ? cpu->jobs : cpu->count;
-}
-
 static inline bool is_crowded(const struct sl_cpu *cpu)
 {
 	return cpu->jobs > cpu->count;
 }
 
-/* What every present job gets of a CPU while they are more than the CPUs; 1 else, which is not worth a
- * multiplication. */
-static inline double crowded_rate(const struct sl_cpu *cpu)
+/* So many jobs are present from now on. A division takes longer than all else here: once for each change. */
+static inline void set_jobs(struct sl_cpu *cpu, int jobs)
 {
-	return cpu->crowded * (double)cpu->count / (double)cpu->jobs;
+	cpu->jobs = jobs;
+	cpu->busy = is_crowded(cpu) ? cpu->count : jobs;
+	cpu->rate = is_crowded(cpu) ? cpu->crowded * (double)cpu->count / (double)jobs : 1;
 }
 
 /* Brings the virtual clock to now: it runs at the rate that every present job gets. Most jobs follow another
@@ -32,8 +28,8 @@ static inline void cpu_advance(struct sl_cpu *cpu, int64_t now_ns)
 	if (now_ns == cpu->last_ns) {
 		return;
 	}
-	cpu->virtual_now += is_crowded(cpu) ? elapsed * crowded_rate(cpu) : elapsed;
-	cpu->busy_ns += elapsed * busy_cpus(cpu);
+	cpu->virtual_now += elapsed * cpu->rate;
+	cpu->busy_ns += elapsed * cpu->busy;
 	cpu->last_ns = now_ns;
 }
 
@@ -44,7 +40,7 @@ static inline void cpu_arm(struct sl_cpu *cpu)
 	double left = cpu->first->finish - cpu->virtual_now;
 	int64_t due_ns;
 
-	left = is_crowded(cpu) ? left / crowded_rate(cpu) : left;
+	left = is_crowded(cpu) ? left / cpu->rate : left;
 	due_ns = cpu->last_ns + (left > 0 ? (int64_t)(left + 0.999) : 0);
 
 	if (!cpu->timer.armed || cpu->timer.due_ns > due_ns) {
@@ -66,19 +62,21 @@ static void note_job(const struct sl_cpu *cpu, const struct sl_cpu_job *job, int
 /* Takes the jobs out whose work is done at `until` in virtual time, linked by `next`; NULL: none is. */
 static inline struct sl_cpu_job *take_ready(struct sl_cpu *cpu, double until)
 {
-	struct sl_cpu_job *ready = NULL, **tail = &ready, *job = cpu->first;
+	struct sl_cpu_job *ready = cpu->first, *last = NULL, *job = ready;
 	int left = cpu->jobs;
 
 	for (; job && job->finish <= until; job = job->next) {
-		*tail = job;
-		tail = &job->next;
+		last = job;
 		left--;
 	}
-	*tail = NULL;
+	if (!last) {
+		return NULL;
+	}
+	last->next = NULL;
 	cpu->first = job;
 	cpu->last = job ? cpu->last : NULL;
 	cpu->latest = job && cpu->latest && cpu->latest->finish > until ? cpu->latest : NULL;
-	cpu->jobs = left;
+	set_jobs(cpu, left);
 	return ready;
 }
 
@@ -106,7 +104,8 @@ static void cpu_timer_fire(struct sl_timer *timer, int64_t now_ns)
 void sl_cpu_init(struct sl_cpu *cpu, struct sl_loop *loop, int count)
 {
 	assert(count > 0);
-	*cpu = (struct sl_cpu){.loop = loop, .timer.fire = cpu_timer_fire, .count = count, .crowded = 1.0};
+	*cpu = (struct sl_cpu){
+	    .loop = loop, .timer.fire = cpu_timer_fire, .count = count, .crowded = 1.0, .rate = 1.0};
 }
 
 void sl_cpu_set_switching(struct sl_cpu *cpu, int64_t switch_ns, int64_t slice_ns)
@@ -144,14 +143,14 @@ void sl_cpu_run(struct sl_cpu *cpu, int64_t now_ns, struct sl_cpu_job *job, int6
 	*at = job;
 	cpu->last = job->next ? cpu->last : job;
 	cpu->latest = job->next ? job : cpu->latest;
-	cpu->jobs++;
+	set_jobs(cpu, cpu->jobs + 1);
 	cpu_arm(cpu);
 }
 
 double sl_cpu_utilisation(const struct sl_cpu *cpu, int64_t now_ns)
 {
 	double elapsed = (double)(now_ns - cpu->last_ns);
-	double busy = cpu->busy_ns + elapsed * busy_cpus(cpu);
+	double busy = cpu->busy_ns + elapsed * cpu->busy;
 
 	return now_ns > 0 ? busy / ((double)now_ns * (double)cpu->count) : 0;
 }

@@ -27,6 +27,7 @@ struct sl_cpu {
 	double virtual_now;
 	double
 	    crowded; /* share of a CPU's time that is left for jobs while more jobs than CPUs are runnable */
+	double rate, busy; /* what every present job gets of a CPU; CPUs that have something to do */
 	int64_t last_ns;
 	int count, jobs;        /* CPUs; jobs present */
 	double busy_ns;         /* time the CPUs had something to do, all together */
