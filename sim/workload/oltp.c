@@ -1,6 +1,7 @@
 #include "sim/workload/oltp.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 void sl_oltp_init(struct sl_oltp *oltp, const struct sl_oltp_config *config, uint64_t seed, int client)
@@ -38,29 +39,57 @@ static double pareto_position(struct sl_rng *rng)
 	return u > 0 ? sl_exp(SL_PARETO_POWER * sl_log(u)) : 0;
 }
 
-uint32_t sl_oltp_key(struct sl_oltp *oltp)
+/* The whole list at a time: the generator stays in registers. */
+static void draw_special(struct sl_oltp *oltp, uint32_t *ret, int n)
 {
-	struct sl_rng *rng = &oltp->rng;
-	double position;
+	struct sl_rng rng = oltp->rng;
 
-	if (oltp->config.distribution == SL_OLTP_UNIFORM) {
-		return 1 + (uint32_t)sl_rng_below(rng, oltp->config.rows);
+	for (int i = 0; i < n; i++) {
+		bool bell = sl_rng_u64(&rng) >> 62 == 0;
+		double position =
+		    bell ? special_bell(&rng) : 0.5 + (sl_rng_uniform(&rng) - 0.5) * SL_SPECIAL_HOT_IDS;
+
+		ret[i] = 1 + (uint32_t)(position * oltp->config.rows);
 	}
-	if (oltp->config.distribution == SL_OLTP_ZIPF) {
-		return sl_zipf_next(&oltp->zipf, rng);
-	}
-	if (oltp->config.distribution == SL_OLTP_PARETO) {
-		return 1 + (uint32_t)(pareto_position(rng) * oltp->config.rows);
-	}
-	if (sl_rng_u64(rng) >> 62 == 0) {
-		position = special_bell(rng);
-	} else {
-		position = 0.5 + (sl_rng_uniform(rng) - 0.5) * SL_SPECIAL_HOT_IDS;
-	}
-	return 1 + (uint32_t)(position * oltp->config.rows);
+	oltp->rng = rng;
 }
 
-/* Appends a statement. Keys are drawn in the order of the statements. */
+static void draw_keys(struct sl_oltp *oltp, uint32_t *ret, int n)
+{
+	struct sl_rng *rng = &oltp->rng;
+	uint32_t rows = oltp->config.rows;
+
+	switch (oltp->config.distribution) {
+	case SL_OLTP_SPECIAL:
+		draw_special(oltp, ret, n);
+		break;
+	case SL_OLTP_UNIFORM:
+		for (int i = 0; i < n; i++) {
+			ret[i] = 1 + (uint32_t)sl_rng_below(rng, rows);
+		}
+		break;
+	case SL_OLTP_ZIPF:
+		for (int i = 0; i < n; i++) {
+			ret[i] = sl_zipf_next(&oltp->zipf, rng);
+		}
+		break;
+	case SL_OLTP_PARETO:
+		for (int i = 0; i < n; i++) {
+			ret[i] = 1 + (uint32_t)(pareto_position(rng) * rows);
+		}
+		break;
+	}
+}
+
+uint32_t sl_oltp_key(struct sl_oltp *oltp)
+{
+	uint32_t key;
+
+	draw_keys(oltp, &key, 1);
+	return key;
+}
+
+/* Appends a statement. */
 static void add(struct sl_oltp_txn *txn, enum sl_oltp_kind kind, uint32_t key)
 {
 	assert(txn->count < SL_OLTP_STATEMENTS);
@@ -69,23 +98,26 @@ static void add(struct sl_oltp_txn *txn, enum sl_oltp_kind kind, uint32_t key)
 
 static void add_reads(struct sl_oltp *oltp, struct sl_oltp_txn *txn)
 {
+	uint32_t keys[SL_OLTP_POINTS + SL_OLTP_DISTINCT - SL_OLTP_RANGE + 1], *key = keys;
+
+	draw_keys(oltp, keys, sizeof(keys) / sizeof(keys[0]));
 	for (int i = 0; i < SL_OLTP_POINTS; i++) {
-		add(txn, SL_OLTP_POINT, sl_oltp_key(oltp));
+		add(txn, SL_OLTP_POINT, *key++);
 	}
 	for (int kind = SL_OLTP_RANGE; kind <= SL_OLTP_DISTINCT; kind++) {
-		add(txn, (enum sl_oltp_kind)kind, sl_oltp_key(oltp));
+		add(txn, (enum sl_oltp_kind)kind, *key++);
 	}
 }
 
 static void add_writes(struct sl_oltp *oltp, struct sl_oltp_txn *txn)
 {
-	uint32_t replaced;
+	uint32_t keys[3];
 
-	add(txn, SL_OLTP_UPDATE_INDEX, sl_oltp_key(oltp));
-	add(txn, SL_OLTP_UPDATE, sl_oltp_key(oltp));
-	replaced = sl_oltp_key(oltp);
-	add(txn, SL_OLTP_DELETE, replaced);
-	add(txn, SL_OLTP_INSERT, replaced);
+	draw_keys(oltp, keys, 3);
+	add(txn, SL_OLTP_UPDATE_INDEX, keys[0]);
+	add(txn, SL_OLTP_UPDATE, keys[1]);
+	add(txn, SL_OLTP_DELETE, keys[2]);
+	add(txn, SL_OLTP_INSERT, keys[2]);
 }
 
 void sl_oltp_next(struct sl_oltp *oltp, struct sl_oltp_txn *ret)
