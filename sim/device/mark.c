@@ -112,32 +112,40 @@ static int sorted_parts(const struct sl_mark *mark, const struct sl_cut *cut, in
 	return n;
 }
 
+/* Some of the parts will do. */
+static int64_t mirror_kept_ns(const struct sl_mark *mark, const struct sl_cut *cut)
+{
+	int64_t times[PARTS_MAX];
+	int n = sorted_parts(mark, cut, times), need = mark->need + (cut->one_side_out && mark->log);
+
+	return need <= n ? times[need - 1] : SL_NEVER;
+}
+
+/* All parts are needed, any number of them. */
+static int64_t stripe_kept_ns(const struct sl_mark *mark, const struct sl_cut *cut)
+{
+	int64_t latest_ns = 0;
+
+	for (const struct sl_mark *part = mark->parts; part; part = part->next) {
+		int64_t kept_ns = sl_mark_kept_ns(part, cut);
+
+		latest_ns = kept_ns > latest_ns ? kept_ns : latest_ns;
+	}
+	return latest_ns;
+}
+
 int64_t sl_mark_kept_ns(const struct sl_mark *mark, const struct sl_cut *cut)
 {
-	int64_t times[PARTS_MAX], latest = 0;
-	bool mirror = mark->need < mark->n;
-	int need = mark->need, n;
-
-	if (mark->joined) {
-		return sl_mark_kept_ns(mark->joined, cut);
+	while (mark->joined) {
+		mark = mark->joined;
 	}
-	if (!mark->parts) {
-		if (cut->log_lost && mark->log) {
-			return SL_NEVER;
-		}
-		return cut->powered ? mark->done_ns : mark->safe_ns;
+	if (mark->parts) {
+		return mark->need < mark->n ? mirror_kept_ns(mark, cut) : stripe_kept_ns(mark, cut);
 	}
-	if (!mirror) { /* any number of parts */
-		for (const struct sl_mark *part = mark->parts; part; part = part->next) {
-			int64_t kept_ns = sl_mark_kept_ns(part, cut);
-
-			latest = kept_ns > latest ? kept_ns : latest;
-		}
-		return latest;
+	if (cut->log_lost && mark->log) {
+		return SL_NEVER;
 	}
-	n = sorted_parts(mark, cut, times);
-	need += cut->one_side_out && mark->log;
-	return need <= n ? times[need - 1] : SL_NEVER;
+	return cut->powered ? mark->done_ns : mark->safe_ns;
 }
 
 const struct sl_mark *sl_mark_culprit(const struct sl_mark *mark, const struct sl_cut *cut, int64_t at_ns)

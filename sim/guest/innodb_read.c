@@ -22,27 +22,27 @@ static uint32_t last_row(const struct sl_innodb *db, uint32_t row)
 
 /* Counts the statement's pages, where not all are in the pool: down the tree to the leaf (a branch, the
  * leaf), along the leaves of a range, or down the secondary index (a branch, the page). An INSERT finds its
- * pages where the DELETE before it has left them. */
-static inline void begin_statement(struct sl_innodb *db, const struct sl_oltp_statement *s,
+ * pages where the DELETE before it has left them. False: it needs none. */
+static inline bool begin_statement(struct sl_innodb *db, const struct sl_oltp_statement *s,
 				   struct sl_innodb_waiter *waiter)
 {
 	uint32_t row = s->key - 1;
 	bool index = s->kind == SL_OLTP_UPDATE_INDEX || s->kind == SL_OLTP_DELETE;
 	uint32_t leaves = 1;
 
-	waiter->step = waiter->steps = 0;
 	if (s->kind == SL_OLTP_BEGIN || s->kind == SL_OLTP_COMMIT || s->kind == SL_OLTP_INSERT) {
-		return;
+		return false;
 	}
 	waiter->strip = sl_buffer_pool_strip(&db->pool, row);
 	if (is_range(s)) {
 		leaves += sl_innodb_leaf(db, last_row(db, row)) - sl_innodb_leaf(db, row);
 	}
 	if (sl_buffer_pool_finds_all(&db->pool, waiter->strip, leaves, index)) {
-		return;
+		return false;
 	}
 	waiter->leaf = sl_innodb_leaf(db, row);
 	waiter->steps = (int)(1 + leaves + 2 * (uint32_t)index);
+	return true;
 }
 
 static enum sl_page_kind kind_of_step(const struct sl_oltp_statement *s, int step)
@@ -97,12 +97,13 @@ int64_t sl_innodb_next_read(struct sl_innodb *db, const struct sl_oltp_txn *txn,
 	if (db->pool.kept_txns >= SL_LRU_FOREVER) {
 		waiter->statement = txn->count; /* all pages are in the pool */
 	}
-	for (; waiter->statement < txn->count; waiter->statement++) {
-		const struct sl_oltp_statement *s = &txn->statements[waiter->statement];
+	for (int i = waiter->statement; i < txn->count; i++) {
+		const struct sl_oltp_statement *s = &txn->statements[i];
 
-		if (waiter->step == 0) {
-			begin_statement(db, s, waiter);
+		if (waiter->step == 0 && !begin_statement(db, s, waiter)) {
+			continue;
 		}
+		waiter->statement = i;
 		while (waiter->step < waiter->steps) {
 			int64_t offset = take_step(db, s, waiter);
 
@@ -112,5 +113,6 @@ int64_t sl_innodb_next_read(struct sl_innodb *db, const struct sl_oltp_txn *txn,
 		}
 		waiter->step = 0;
 	}
+	waiter->statement = txn->count;
 	return SL_INNODB_NO_READ;
 }

@@ -69,6 +69,12 @@ static void trace_leaf(struct sl_vdev *vdev, const struct leaf *leaf, int64_t no
 	*done_ns = now_ns;
 }
 
+static void lose_disk(struct sl_vdev *vdev, int disk)
+{
+	vdev->n_dead += !vdev->dead[disk];
+	vdev->dead[disk] = true;
+}
+
 static void leaf_finish(struct leaf *leaf, int64_t now_ns, int error)
 {
 	struct sl_vdev_io *io = leaf->io;
@@ -77,7 +83,9 @@ static void leaf_finish(struct leaf *leaf, int64_t now_ns, int error)
 	/* A flush covers the writes that were done when it started. */
 	vdev->touched[leaf->index] |= io->op == SL_DEV_WRITE;
 	vdev->flushing[leaf->index] -= io->op == SL_DEV_FLUSH;
-	vdev->dead[leaf->index] |= error != 0;
+	if (error != 0) {
+		lose_disk(vdev, leaf->index);
+	}
 	io->lost += vdev->dead[leaf->index];
 	if (vdev->trace) {
 		trace_leaf(vdev, leaf, now_ns);
@@ -315,7 +323,7 @@ static bool top_works(const struct sl_vdev *vdev, int top)
 {
 	int width = sl_vdev_width(vdev), dead = 0;
 
-	for (int i = 0; i < width; i++) {
+	for (int i = 0; i < width && vdev->n_dead > 0; i++) {
 		dead += vdev->dead[top * width + i];
 	}
 	return dead <= forgiven(vdev);
@@ -379,7 +387,7 @@ int sl_vdev_fail_disk(struct sl_vdev *vdev, int64_t now_ns, int disk, int side)
 	if (side >= 0) {
 		return sl_dev_fail_side(vdev->disks[disk], now_ns, side);
 	}
-	vdev->dead[disk] = true;
+	lose_disk(vdev, disk);
 	return 0;
 }
 

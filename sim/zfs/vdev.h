@@ -83,6 +83,7 @@ struct sl_vdev {
 	bool touched[SL_VDEV_DISKS_MAX]; /* written since the last flush */
 	int flushing[SL_VDEV_DISKS_MAX]; /* flushes under way: what they cover is not there yet */
 	bool dead[SL_VDEV_DISKS_MAX];
+	int n_dead;                               /* disks of these */
 	int64_t done_ns[SL_VDEV_DISKS_MAX];       /* latest completion of a disk, for the trace */
 	struct sl_alloc alloc[SL_VDEV_DISKS_MAX]; /* of a top-level vdev */
 	int64_t pending_bytes[SL_VDEV_DISKS_MAX]; /* of a top-level vdev: allocated, not yet written */
