@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/serve/files.h"
+#include "sim/datastore/files.h"
 
 #define NAMES 100000u
 #define DIRS 100u /* folders that the names are spread over */

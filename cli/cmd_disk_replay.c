@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/disk.h"
-#include "sim/serve/writelog.h"
+#include "sim/disks/writelog.h"
 
 static int help_print(const struct sl_command *self, const struct sl_option *options)
 {

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/group.h"
-#include "sim/serve/fsck.h"
+#include "sim/datastore/fsck.h"
 
 static void line_print(void *arg, enum sl_fsck_word word, const char *line)
 {

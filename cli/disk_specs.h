@@ -3,8 +3,8 @@
 #define SL_CLI_DISK_SPECS_H
 
 #include "sim/base/err.h"
+#include "sim/disks/disks.h"
 #include "sim/scenario/scenario.h"
-#include "sim/serve/disks.h"
 
 struct sl_disk_specs {
 	int n;

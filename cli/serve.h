@@ -3,8 +3,8 @@
 #define SL_CLI_SERVE_H
 
 #include "engine/serving.h"
+#include "sim/datastore/pool_server.h"
 #include "sim/scenario/session.h"
-#include "sim/serve/pool_server.h"
 
 enum {
 	SL_WATCH_READ,

@@ -22,8 +22,8 @@
 #include "guests/process.h"
 #include "sim/base/fdio.h"
 #include "sim/base/signals.h"
+#include "sim/disks/disks.h"
 #include "sim/serve/control.h"
-#include "sim/serve/disks.h"
 
 #define STOP_MS 90000
 #define READY_MS 30000

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "engine/serving.h"
-#include "sim/serve/pacer.h"
-#include "sim/serve/pool_server.h"
+#include "sim/datastore/pacer.h"
+#include "sim/datastore/pool_server.h"
 
 /* Longer than this it takes for nothing but the end, when it writes its files. */
 #define ANSWER_MS 60000

@@ -13,7 +13,7 @@
 #include "engine/live_lab.h"
 #include "engine/vm_cell.h"
 #include "sim/base/clock.h"
-#include "sim/serve/disk_image.h"
+#include "sim/disks/disk_image.h"
 
 #define STEP_MS 300000
 #define ANSWER_MS 30000

@@ -22,9 +22,11 @@ stack     base workload store scenario zfs wire hyp guest
 nfs3      base store
 nbd       base device
 report    base device scenario stack
-serve     base store scenario stack nfs3 nbd
+serve     base
+datastore base store box stack nfs3 serve
+disks     base device nbd serve
 guests    base box
-engine    base scenario stack serve guests
+engine    base scenario stack datastore disks guests
 loadgen   base workload
 '
 

@@ -13,7 +13,7 @@
 #include "loadgen/fileio.h"
 #include "loadgen/syncwrite.h"
 #include "sim/base/outfile.h"
-#include "sim/serve/files.h"
+#include "sim/datastore/files.h"
 #include "tests/faults/promises.h"
 #include "tests/faults/recorder.h"
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/serve/disk_cache.h"
-#include "sim/serve/writelog.h"
+#include "sim/disks/disk_cache.h"
+#include "sim/disks/writelog.h"
 #include "tests/faults/faults.h"
 
 #define DISK_BYTES (256 * 1024)

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/serve/files.h"
+#include "sim/datastore/files.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/promises.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sim/base/units.h"
-#include "sim/serve/datastore.h"
+#include "sim/datastore/datastore.h"
 
 struct options {
 	const char *dir, *bind, *export_path;

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "sim/base/loop.h"
-#include "sim/serve/datastore.h"
+#include "sim/datastore/datastore.h"
 
 struct nas {
 	char dir[64]; /* of its files; removed at the end */

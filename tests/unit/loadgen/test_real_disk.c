@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "loadgen/real_disk.h"
-#include "sim/serve/disks.h"
+#include "sim/disks/disks.h"
 
 #define MS 1000000
 #define US 1000
