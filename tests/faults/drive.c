@@ -105,7 +105,7 @@ static void child(const struct drive *drive, const char *fault)
 /* Exit code, or 1000 + the signal. */
 static int command_run(const struct drive *drive, const char *fault)
 {
-	int status;
+	int status = 0;
 	pid_t pid = fork();
 
 	if (pid == 0) {

@@ -195,7 +195,7 @@ Test(innodb_reads, commits_wait_for_their_log_with_1_and_for_nothing_with_0_and_
 		run_to(rig, 900 * MS);
 		notes_expect(&rig->guest->notes, cases[i].first);
 		run_to(rig, 3 * SEC);
-		cr_assert_eq(rig->db.log_syncs, cases[i].syncs, "case %zu", i);
+		cr_assert_eq(rig->db.log_syncs, (uint64_t)cases[i].syncs, "case %zu", i);
 		cr_assert_eq(rig->db.flushed_lsn, 1000, "case %zu", i);
 		rig_free(rig);
 	}

@@ -34,6 +34,6 @@ Test(resend, client_of_a_box)
 	for (int client = 0; client < SL_CLIENTS; client++) {
 		const struct sl_box box = {.hypervisor = SL_HYP_QEMU, .client = client};
 
-		cr_assert_eq(sl_nfs_client_of(&box), client);
+		cr_assert_eq((int)sl_nfs_client_of(&box), client);
 	}
 }
