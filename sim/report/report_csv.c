@@ -30,8 +30,9 @@ static void csv_time(struct sl_csv *csv, int64_t ns)
 	}
 }
 
-static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const struct sl_cell *cell)
+static void csv_cell(struct sl_csv *csv, const struct sl_report *report, const struct sl_cell *cell)
 {
+	const struct sl_scenario *sc = report->result->scenario;
 	const struct sl_workload *workload = sl_scenario_workload(sc, cell->workload);
 	double bytes = sl_workload_bytes(workload);
 
@@ -54,6 +55,7 @@ static void csv_cell(struct sl_csv *csv, const struct sl_scenario *sc, const str
 	csv_time(csv, cell->measure.p999_ns);
 	csv_time(csv, cell->measure.max_ns);
 	csv_name(csv, cell->warning);
+	sl_csv_text(csv, sl_report_trusted(report, cell) ? "true" : "false");
 	sl_csv_end_row(csv);
 }
 
@@ -63,7 +65,7 @@ int sl_report_csv(void *arg, FILE *out, struct sl_err *err)
 					       "value",     "ci95",     "samples", "published",
 					       "error_pct", "role",     "rate",    "bytes_per_second",
 					       "mean_ns",   "p50_ns",   "p95_ns",  "p99_ns",
-					       "p999_ns",   "max_ns",   "warning"};
+					       "p999_ns",   "max_ns",   "warning", "trustworthy"};
 	const struct sl_report *report = arg;
 	struct sl_csv csv;
 
@@ -73,7 +75,7 @@ int sl_report_csv(void *arg, FILE *out, struct sl_err *err)
 	}
 	sl_csv_end_row(&csv);
 	for (int i = 0; i < report->result->n_cells; i++) {
-		csv_cell(&csv, report->result->scenario, &report->result->cells[i]);
+		csv_cell(&csv, report, &report->result->cells[i]);
 	}
 	return sl_csv_finish(&csv, err);
 }

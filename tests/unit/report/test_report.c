@@ -68,11 +68,12 @@ Test(csv, quotes_and_defuses_formulas)
 
 	made_init(&m, false);
 	text = rendered(sl_report_csv, &m);
-	assert_contains(text, "variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,rate,"
-			      "bytes_per_second,mean_ns,p50_ns,p95_ns,p99_ns,p999_ns,max_ns,warning\n");
+	assert_contains(text,
+			"variant,workload,engine,unit,value,ci95,samples,published,error_pct,role,rate,"
+			"bytes_per_second,mean_ns,p50_ns,p95_ns,p99_ns,p999_ns,max_ns,warning,trustworthy\n");
 	assert_contains(text, "none,\"oltp\"\"2'\",model,TPS,149.49,2.5,2,151,-1,calibrate,149.49,,1300000,"
 			      "1234567,2000000,3000000,"
-			      "4000000,5000000,\n");
+			      "4000000,5000000,,true\n");
 	assert_contains(text, "\n'=s3500<i>,");
 	assert_contains(text, "191.123,");
 	free(text);
@@ -214,11 +215,11 @@ static void made_untrusted(struct made *m)
 	cr_assert(!m->timing.trustworthy);
 }
 
-Test(trust, an_untrusted_figure_is_marked_in_table_json_and_page)
+Test(trust, an_untrusted_figure_is_marked_in_table_json_csv_and_page)
 {
 	struct made m;
 	struct sl_err err = {0};
-	char *text = NULL, *json, *page;
+	char *text = NULL, *json, *csv, *page;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
@@ -232,11 +233,15 @@ Test(trust, an_untrusted_figure_is_marked_in_table_json_and_page)
 		  "%s", json);
 	cr_expect(strstr(json, "\"load\": 0.3"), "%s", json);
 	cr_expect(!strstr(json, "\"database\""), "who took no part is left out: %s", json);
+	csv = rendered(sl_report_csv, &m);
+	cr_expect(strstr(csv, ",live,writes/s,58,"), "%s", csv);
+	cr_expect(strstr(csv, ",false\n"), "%s", csv);
 	page = rendered(sl_report_html, &m);
 	cr_expect(strstr(page, "<span class=\"tag bad\">not to be trusted</span>"), "%s", page);
 	cr_expect(strstr(page, "not trustworthy: waits for a CPU took 30 %"), "%s", page);
 	free(text);
 	free(json);
+	free(csv);
 	free(page);
 	made_fini(&m);
 }
