@@ -259,8 +259,20 @@ static int files_prepare(struct run *run, struct sl_err *err)
 	return rc;
 }
 
+static int files_close(struct run *run, struct sl_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < run->load->source.files && rc == 0 && run->files[i]; i++) {
+		rc = sl_target_close_file(run->target, run->files[i], err);
+		run->files[i] = NULL;
+	}
+	return rc;
+}
+
 static int files_open(struct run *run, struct sl_err *err)
 {
+	struct sl_err ignored = {0};
 	uint64_t bytes = 0;
 	int rc = 0;
 
@@ -276,18 +288,8 @@ static int files_open(struct run *run, struct sl_err *err)
 			rc = sl_err_set(err, -EINVAL,
 					"%s: smaller than %llu bytes; run \"prepare\" with these sizes",
 					name + 1, (unsigned long long)run->load->source.file_bytes);
+			(void)files_close(run, &ignored); /* the server answers: closing does not hang */
 		}
-	}
-	return rc;
-}
-
-static int files_close(struct run *run, struct sl_err *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < run->load->source.files && rc == 0 && run->files[i]; i++) {
-		rc = sl_target_close_file(run->target, run->files[i], err);
-		run->files[i] = NULL;
 	}
 	return rc;
 }
