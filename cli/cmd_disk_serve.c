@@ -128,7 +128,7 @@ static int words_check(struct serve *s, const struct sl_words *words, double *re
 	if (!s->dir) {
 		return sl_err_set(err, -EINVAL, "--dir: missing; name the folder for the disks' files");
 	}
-	rc = sl_dilate_parse(s->dilate, ret_dilate, err);
+	rc = sl_dilate_parse("--dilate", s->dilate, ret_dilate, err);
 	if (rc < 0) {
 		return rc;
 	}

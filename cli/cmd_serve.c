@@ -91,7 +91,7 @@ static int serve_prepare(struct sl_serve *serve, struct serve_options *o, struct
 			 struct sl_err *err)
 {
 	struct sl_chosen variants = {0};
-	int rc = sl_dilate_parse(o->dilate, &serve->pace, err);
+	int rc = sl_dilate_parse("--dilate", o->dilate, &serve->pace, err);
 
 	if (rc == 0) {
 		rc = sl_session_open(&serve->session, o->operands.word[0], &o->set, err);

@@ -69,7 +69,7 @@ static int plan_parse(const struct sl_command *self, int argc, char **argv, stru
 				  o->operands.n ? "more than one scenario" : "scenario missing", self->name,
 				  self->args);
 	}
-	rc = sl_dilate_parse(o->dilate, &plan.dilate, err);
+	rc = sl_dilate_parse("--dilate", o->dilate, &plan.dilate, err);
 	plan.scenario = o->operands.word[0];
 	plan.name = o->name;
 	plan.zfs = o->zfs;

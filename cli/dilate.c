@@ -6,7 +6,7 @@
 
 #define DILATE_MAX 1e6
 
-int sl_dilate_parse(const char *text, double *ret, struct sl_err *err)
+int sl_dilate_parse(const char *word, const char *text, double *ret, struct sl_err *err)
 {
 	int rc;
 
@@ -16,10 +16,10 @@ int sl_dilate_parse(const char *text, double *ret, struct sl_err *err)
 	}
 	rc = sl_units_parse(text, SL_UNIT_NONE, ret, err);
 	if (rc < 0) {
-		return sl_err_wrap(err, "--dilate");
+		return sl_err_wrap(err, "%s", word);
 	}
 	if (!(*ret >= 1 / DILATE_MAX && *ret <= DILATE_MAX)) {
-		return sl_err_set(err, -EINVAL, "--dilate: must be from 1e-6 to 1e6");
+		return sl_err_set(err, -EINVAL, "%s: must be from 1e-6 to 1e6", word);
 	}
 	return 0;
 }

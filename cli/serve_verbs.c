@@ -30,7 +30,7 @@ static int verb_dilate(void *arg, const struct sl_verb_call *call)
 {
 	struct sl_serve *serve = arg;
 	double pace;
-	int rc = sl_dilate_parse(call->word[1], &pace, call->err);
+	int rc = sl_dilate_parse("dilate", call->word[1], &pace, call->err);
 
 	if (rc == 0) {
 		serve->pace = pace;

@@ -343,16 +343,6 @@ void sl_explain_fini(struct sl_explain *explain)
 	explain->n_cells = 0;
 }
 
-const struct sl_explain_cell *sl_explain_find(const struct sl_explain *explain, int variant, int workload)
-{
-	for (int i = 0; i < explain->n_cells; i++) {
-		if (explain->cells[i].variant == variant && explain->cells[i].workload == workload) {
-			return &explain->cells[i];
-		}
-	}
-	return NULL;
-}
-
 enum sl_layer sl_path_most(const struct sl_path *path)
 {
 	int most = 0;

@@ -150,8 +150,6 @@ int sl_what_if_best(const struct sl_explain_cell *cell);
 /* Layer that takes most of the path, service and waiting together. */
 enum sl_layer sl_path_most(const struct sl_path *path);
 
-const struct sl_explain_cell *sl_explain_find(const struct sl_explain *explain, int variant, int workload);
-
 /* The cell that the conclusion is about: the first variant with a log device, else the first. */
 const struct sl_explain_cell *sl_explain_subject(const struct sl_explain *explain, int workload);
 

@@ -276,7 +276,7 @@ Test(commands, the_control_socket_refuses_times_out_of_range)
 	    {"log fail 99", "must be a whole number from 0 to"},
 	    {"log fail x", "must be a whole number from 0 to"},
 	    {"log", "log add DEVICE"},
-	    {"dilate 0", "must be from 1e-6 to 1e6"},
+	    {"dilate 0", "dilate: must be from 1e-6 to 1e6"},
 	};
 	struct sl_serve serve = {0};
 
@@ -288,5 +288,6 @@ Test(commands, the_control_socket_refuses_times_out_of_range)
 		cr_assert_eq(sl_serve_command(&serve, line, reply, sizeof(reply), &err), -EINVAL, "%s",
 			     cases[i].line);
 		cr_assert_not_null(strstr(err.msg, cases[i].says), "%s: %s", cases[i].line, err.msg);
+		cr_assert_null(strstr(err.msg, "--"), "a verb is no option: %s", err.msg);
 	}
 }

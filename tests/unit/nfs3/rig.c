@@ -390,3 +390,22 @@ struct seen_attr do_getattr(struct rig *rig, const uint8_t *handle)
 	get_end(&in);
 	return attr;
 }
+
+uint32_t rig_mount(struct rig *rig, const char *path, uint8_t ret[SL_HANDLE_BYTES])
+{
+	struct msg msg;
+	struct sl_xdr_in in;
+	uint32_t status;
+
+	call_begin(rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_MNT);
+	put_name(&msg, path);
+	status = rig_status(rig, &msg, &in);
+	if (status == 0) {
+		get_handle(&in, ret);
+		cr_assert_eq(sl_xdr_u32(&in), 2);
+		cr_assert_eq(sl_xdr_u32(&in), 1); /* AUTH_SYS */
+		cr_assert_eq(sl_xdr_u32(&in), 0);
+	}
+	get_end(&in);
+	return status;
+}

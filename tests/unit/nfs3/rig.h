@@ -79,6 +79,8 @@ unsigned rig_replies(const struct rig *rig);
 struct sl_xdr_in rig_call(struct rig *rig, struct msg *msg);
 /* The same; returns the status (first word) and leaves the rest in *ret, which may be NULL. */
 uint32_t rig_status(struct rig *rig, struct msg *msg, struct sl_xdr_in *ret);
+/* MOUNT's answer for `path`; the handle where it is 0, and AUTH_SYS is offered then. */
+uint32_t rig_mount(struct rig *rig, const char *path, uint8_t ret[SL_HANDLE_BYTES]);
 
 /* The attributes a reply carries. */
 struct seen_attr {

@@ -5,21 +5,6 @@
 
 #include "rig.h"
 
-static uint32_t mnt(struct rig *rig, const char *path, uint8_t ret[SL_HANDLE_BYTES])
-{
-	struct msg msg;
-	struct sl_xdr_in in;
-	uint32_t status;
-
-	call_begin(rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_MNT);
-	put_name(&msg, path);
-	status = rig_status(rig, &msg, &in);
-	if (status == 0) {
-		get_handle(&in, ret);
-	}
-	return status;
-}
-
 static uint32_t lookup(struct rig *rig, const uint8_t *dir, const char *name, uint8_t ret[SL_HANDLE_BYTES])
 {
 	struct msg msg;
@@ -72,8 +57,8 @@ Test(nfs3_above, leads_to_the_export_and_holds_nothing_else)
 	char names[256];
 
 	rig_init(&rig, NULL);
-	cr_assert_eq(mnt(&rig, "/", root), 0);
-	cr_assert_eq(mnt(&rig, "//tank/", tank), 0);
+	cr_assert_eq(rig_mount(&rig, "/", root), 0);
+	cr_assert_eq(rig_mount(&rig, "//tank/", tank), 0);
 	list(&rig, root, names, sizeof(names));
 	cr_assert_str_eq(names, ".=8000000000000000 ..=8000000000000000 tank=8000000000000001 ");
 	list(&rig, tank, names, sizeof(names));
@@ -95,12 +80,12 @@ Test(nfs3_above, leads_to_the_export_and_holds_nothing_else)
 	cr_assert_eq(lookup(&rig, root, "vm", found), SL_NFSERR_NOENT);
 	cr_assert_eq(lookup(&rig, root, "tan", found), SL_NFSERR_NOENT);
 	cr_assert_eq(lookup(&rig, root, "tankx", found), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "/tan", found), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "/tank/v", found), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "/vm", found), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "/tank//vm", found), SL_NFSERR_NOENT, "the export is not above itself");
-	cr_assert_eq(mnt(&rig, "/tank/..", found), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "tank", found), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "/tan", found), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "/tank/v", found), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "/vm", found), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "/tank//vm", found), SL_NFSERR_NOENT, "the export is not above itself");
+	cr_assert_eq(rig_mount(&rig, "/tank/..", found), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "tank", found), SL_NFSERR_NOENT);
 	/* The export's own root stays its own parent: clients that mount it see no way up. */
 	cr_assert_eq(lookup(&rig, rig.root, "..", found), 0);
 	cr_assert_arr_eq(found, rig.root, SL_HANDLE_BYTES);
@@ -131,7 +116,7 @@ Test(nfs3_above, cannot_be_changed)
 
 	rig_init(&rig, NULL);
 	do_create(&rig, rig.root, "file", file);
-	cr_assert_eq(mnt(&rig, "/tank", tank), 0);
+	cr_assert_eq(rig_mount(&rig, "/tank", tank), 0);
 	nfs_begin(&rig, &msg, SL_NFS_CREATE, tank);
 	put_name(&msg, "new");
 	put_u32(&msg, 1);
@@ -177,7 +162,7 @@ Test(nfs3_above, handles_are_those_of_the_export_in_force)
 	struct sl_xdr_in in;
 
 	rig_init(&rig, NULL);
-	cr_assert_eq(mnt(&rig, "/tank", tank), 0);
+	cr_assert_eq(rig_mount(&rig, "/tank", tank), 0);
 	rig_restart(&rig);
 	cr_assert_eq(do_getattr(&rig, tank).type, SL_FT_DIR);
 	rig.config.tree = rig.tree;
@@ -196,7 +181,7 @@ Test(nfs3_above, a_root_export_has_nothing_above)
 	rig_init(&rig, NULL);
 	rig.config.export_path = "/";
 	rig_restart(&rig);
-	cr_assert_eq(mnt(&rig, "/", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/", handle), 0);
 	cr_assert_arr_eq(handle, rig.root, SL_HANDLE_BYTES);
 	rig_fini(&rig);
 }

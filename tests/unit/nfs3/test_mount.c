@@ -4,25 +4,6 @@
 
 #include "rig.h"
 
-static uint32_t mnt(struct rig *rig, const char *path, uint8_t ret[SL_HANDLE_BYTES])
-{
-	struct msg msg;
-	struct sl_xdr_in in;
-	uint32_t status;
-
-	call_begin(rig, &msg, SL_PROG_MOUNT, 3, SL_MOUNT_MNT);
-	put_name(&msg, path);
-	status = rig_status(rig, &msg, &in);
-	if (status == 0) {
-		get_handle(&in, ret);
-		cr_assert_eq(sl_xdr_u32(&in), 2);
-		cr_assert_eq(sl_xdr_u32(&in), 1); /* AUTH_SYS */
-		cr_assert_eq(sl_xdr_u32(&in), 0);
-	}
-	get_end(&in);
-	return status;
-}
-
 Test(nfs3_mount, paths_of_the_export)
 {
 	struct rig rig;
@@ -30,23 +11,23 @@ Test(nfs3_mount, paths_of_the_export)
 	char path[1100] = "/tank/vm/";
 
 	rig_init(&rig, NULL);
-	cr_assert_eq(mnt(&rig, "/tank/vm", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm", handle), 0);
 	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
-	cr_assert_eq(mnt(&rig, "/tank/vm///", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm///", handle), 0);
 	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
 	do_mkdir(&rig, rig.root, "disks", dir);
 	do_create(&rig, dir, "a.img", file);
-	cr_assert_eq(mnt(&rig, "/tank/vm/disks/", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm/disks/", handle), 0);
 	cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0);
-	cr_assert_eq(mnt(&rig, "/tank/vm//./disks", handle), 0);
-	cr_assert_eq(mnt(&rig, "/tank/vm/none", handle), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "/tank/vmx", handle), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "", handle), SL_NFSERR_NOENT);
-	cr_assert_eq(mnt(&rig, "/tank/vm/disks/..", handle), SL_NFSERR_ACCES);
-	cr_assert_eq(mnt(&rig, "/tank/vm/disks/a.img", handle), SL_NFSERR_NOTDIR);
-	cr_assert_eq(mnt(&rig, "/tank/vm/disks/a.img/b", handle), SL_NFSERR_NOTDIR);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm//./disks", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm/none", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "/tank/vmx", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm/disks/..", handle), SL_NFSERR_ACCES);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm/disks/a.img", handle), SL_NFSERR_NOTDIR);
+	cr_assert_eq(rig_mount(&rig, "/tank/vm/disks/a.img/b", handle), SL_NFSERR_NOTDIR);
 	memset(path + 9, 'x', 256);
-	cr_assert_eq(mnt(&rig, path, handle), SL_NFSERR_NAMETOOLONG);
+	cr_assert_eq(rig_mount(&rig, path, handle), SL_NFSERR_NAMETOOLONG);
 	rig_fini(&rig);
 }
 
@@ -80,7 +61,7 @@ Test(nfs3_mount, links_are_followed_inside_the_export)
 							   links[i].target, NULL, &ino),
 			     0);
 		(void)snprintf(path, sizeof(path), "/tank/vm/%s/", links[i].name);
-		cr_assert_eq(mnt(&rig, path, handle), links[i].status, "%s", links[i].name);
+		cr_assert_eq(rig_mount(&rig, path, handle), links[i].status, "%s", links[i].name);
 		if (links[i].status == 0) {
 			cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0, "%s", links[i].name);
 		}
@@ -97,13 +78,13 @@ Test(nfs3_mount, root_export_serves_any_path)
 	rig.config.export_path = "/";
 	rig_restart(&rig);
 	do_mkdir(&rig, rig.root, "d", dir);
-	cr_assert_eq(mnt(&rig, "/", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/", handle), 0);
 	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
-	cr_assert_eq(mnt(&rig, "/d", handle), 0);
+	cr_assert_eq(rig_mount(&rig, "/d", handle), 0);
 	cr_assert_eq(memcmp(handle, dir, SL_HANDLE_BYTES), 0);
-	cr_assert_eq(mnt(&rig, "", handle), 0); /* libnfs, asked for nfs://host/file */
+	cr_assert_eq(rig_mount(&rig, "", handle), 0); /* libnfs, asked for nfs://host/file */
 	cr_assert_eq(memcmp(handle, rig.root, SL_HANDLE_BYTES), 0);
-	cr_assert_eq(mnt(&rig, "d", handle), SL_NFSERR_NOENT);
+	cr_assert_eq(rig_mount(&rig, "d", handle), SL_NFSERR_NOENT);
 	rig_fini(&rig);
 }
 
